@@ -1,0 +1,65 @@
+/**
+ * The contract of a tool. A call goes: `parse` (what the model wrote -> input), `plan` (what would be touched), the
+ * verdict and perhaps a question (made by the agent), `run`. A tool never asks and never decides.
+ */
+import type { Action, CommandRunner, EventSink, Item, SandboxPolicy, ToolOutput, ToolSpec } from '../protocol/index.js';
+import type { ExecSessions } from './exec-sessions.js';
+
+/** What a plan may know without touching anything. */
+export type ToolFacts = {
+  readonly call_id: string;
+  /** The thread's working directory, absolute. */
+  readonly cwd: string;
+  readonly policy: SandboxPolicy;
+  /** The agent's own home, protected like `.git`. */
+  readonly home: string;
+  /** TMPDIR of the commands, when set. */
+  readonly tmpdir: string | null;
+  /** Absolute path of the user's shell. */
+  readonly shell: string;
+  readonly allow_login_shell: boolean;
+};
+
+export type ToolContext = ToolFacts & {
+  /** How the verdict lets it run: false = outside the sandbox. `policy` is already the effective one. */
+  readonly sandboxed: boolean;
+  /** The whole environment of commands. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly runner: CommandRunner;
+  readonly sessions: ExecSessions;
+  /** Fires when the turn is interrupted; the tool ends what it started and returns within a second. */
+  readonly signal: AbortSignal;
+  readonly emit: EventSink;
+  /** Budget of one output in the history, UTF-8 bytes. */
+  readonly output_budget_bytes: number;
+  /** Upper limit of `yield_time_ms` of an empty poll, milliseconds. */
+  readonly max_poll_ms: number;
+};
+
+export type ToolResult = {
+  output: ToolOutput;
+  is_error: boolean;
+};
+
+export type Plan =
+  /** `item` is started before the question is asked and completed as declined when the answer is no. */
+  | { type: 'act'; action: Action; item?: Item }
+  /** The call can't be carried out; the model is told `message` and the turn goes on. */
+  | { type: 'invalid'; message: string }
+  /** The call is really one of another tool (a patch inside a shell command). `present` frames its output. */
+  | { type: 'redirect'; tool: string; raw: string; cwd: string; present: (output: string, ms: number) => string };
+
+export type Parsed<Input> = { ok: true; input: Input } | { ok: false; message: string };
+
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly spec: ToolSpec;
+  /** True when it may run at the same time as other calls of one response. */
+  readonly parallel: boolean;
+  /** `raw`: the JSON text of a function call, the plain text of a custom call. Never throws. */
+  parse(raw: string): Parsed<Input>;
+  /** May read, never writes. Never throws: what is wrong with the call is an `invalid` plan. */
+  plan(input: Input, facts: ToolFacts): Promise<Plan>;
+  /** Emits the items it produces. Throws only when we are wrong. */
+  run(input: Input, context: ToolContext): Promise<ToolResult>;
+}
