@@ -8,10 +8,17 @@ export type CommandSpec = {
   /** The whole environment of the command. */
   readonly env: Readonly<Record<string, string>>;
   readonly policy: SandboxPolicy;
+  /**
+   * The thread's working directory: the root that `workspace-write` opens besides the roots of the policy. Not the
+   * same as `cwd`, which a model may choose. Absent: no root of this kind.
+   */
+  readonly workspace?: string;
   /** With a pseudo terminal; output is then merged and has `\r\n`. */
   readonly tty?: { readonly cols: number; readonly rows: number };
   /** `closed`: reads give end-of-file at once. Default `closed` without a tty. */
   readonly stdin?: 'closed' | 'pipe';
+  /** Without a tty: stdout and stderr share one pipe, so that their order is exact; chunks are then called `stdout`. */
+  readonly merge_output?: boolean;
 };
 
 /** One cause, not a row of booleans. */
