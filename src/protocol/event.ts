@@ -60,7 +60,8 @@ export type Event =
   | { type: 'diff.updated'; unified_diff: string }
   /** A model request is tried again after `delay_ms`. */
   | { type: 'retry'; attempt: number; max: number; message: string; details: string; delay_ms: number }
-  | { type: 'context.compacted' }
+  /** The history was replaced: `message` is preface and summary, `replacement` the whole new history. */
+  | { type: 'context.compacted'; message: string; replacement: HistoryItem[] }
   | ({ type: 'turn.completed'; turn_id: string; last_message: string | null } & TurnTimes)
   | ({ type: 'turn.failed'; turn_id: string; error: TurnError } & TurnTimes)
   | ({ type: 'turn.aborted'; turn_id: string; reason: 'interrupted' | 'declined' } & TurnTimes);

@@ -2,7 +2,8 @@
  * The contract of a tool. A call goes: `parse` (what the model wrote -> input), `plan` (what would be touched), the
  * verdict and perhaps a question (made by the agent), `run`. A tool never asks and never decides.
  */
-import type { Action, CommandRunner, EventSink, Item, SandboxPolicy, ToolOutput, ToolSpec } from '../protocol/index.js';
+import type { Action, CommandRunner, EventSink, Item, ParsedCommand, SandboxPolicy, ToolOutput, ToolSpec } from '../protocol/index.js';
+import type { Span } from '../util/index.js';
 import type { ExecSessions } from './exec-sessions.js';
 
 /** What a plan may know without touching anything. */
@@ -30,8 +31,12 @@ export type ToolContext = ToolFacts & {
   /** Fires when the turn is interrupted; the tool ends what it started and returns within a second. */
   readonly signal: AbortSignal;
   readonly emit: EventSink;
+  /** Of this call; commands and inner servers hang theirs below it. */
+  readonly span: Span;
   /** Budget of one output in the history, UTF-8 bytes. */
   readonly output_budget_bytes: number;
+  /** What the command of this call seems to do, for display. */
+  readonly parsed_command: ParsedCommand[];
   /** Upper limit of `yield_time_ms` of an empty poll, milliseconds. */
   readonly max_poll_ms: number;
 };

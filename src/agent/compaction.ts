@@ -1,0 +1,156 @@
+/** Replacing old history by a summary, so that a thread outlives its context window. */
+import type { HistoryItem, ModelError, ModelRequest, Provider, TokenUsage } from '../protocol/index.js';
+import { estimateTokens, truncateMiddle } from '../util/index.js';
+import { isPrompt, message, summaryText } from './context.js';
+import { textOf } from './model-stream.js';
+
+export const DEFAULT_COMPACT_PROMPT = `The context window is almost full. Write a hand-off summary so that another model can take over this thread and knows nothing else about it. Say:
+- what was asked, with every constraint and preference that was stated;
+- what was done and decided, with file paths, and what was found out on the way;
+- the state of the work right now: what runs, what passes, what fails;
+- the steps that remain, in order;
+- names, commands, identifiers and data that will be needed.
+Be concrete and brief. Answer with the summary only.`;
+
+/** Tokens of prompts that are kept word for word. */
+const KEPT_PROMPT_TOKENS = 20_000;
+
+/** Share of the request that is taken out when it was too long. */
+const SHRINK = 0.7;
+const MAX_ATTEMPTS = 12;
+
+const REMOVED_OUTPUT = '[output removed to save space]';
+
+export type CompactionResult =
+  | { type: 'done'; message: string; usage: TokenUsage | null }
+  | { type: 'failed'; error: ModelError }
+  | { type: 'aborted' };
+
+export type CompactionOptions = {
+  provider: Provider;
+  /** The request as it would be sent for this input. */
+  request: (input: readonly HistoryItem[]) => ModelRequest;
+  history: readonly HistoryItem[];
+  prompt: string;
+  signal: AbortSignal;
+  onRetry: (attempt: number, max: number, error: ModelError) => Promise<void>;
+};
+
+/** Asks the model for a summary. Where the request itself is too long, old tool outputs go first, then old items. */
+export async function summarise(options: CompactionOptions): Promise<CompactionResult> {
+  const ask = message('user', [options.prompt]);
+  let input = [...options.history];
+  let reconnects = 0;
+  const maxReconnects = options.provider.settings.stream_max_retries;
+  for (let attempt = 1; ; attempt++) {
+    const result = await askOnce(options, [...input, ask]);
+    if (options.signal.aborted) return { type: 'aborted' };
+    if (result.type !== 'failed') return result;
+    if (result.error.kind === 'context_window_exceeded' && attempt < MAX_ATTEMPTS && input.length > 0) {
+      input = shrink(input, Math.floor(sizeOf(input) * SHRINK));
+    } else if (result.error.retryable && reconnects < maxReconnects) {
+      await options.onRetry(++reconnects, maxReconnects, result.error);
+    } else {
+      return result;
+    }
+  }
+}
+
+async function askOnce(options: CompactionOptions, input: HistoryItem[]): Promise<CompactionResult> {
+  let text = '';
+  for await (const event of options.provider.stream(options.request(input), options.signal)) {
+    if (event.type === 'item.completed' && event.item.type === 'message') text = textOf(event.item.content);
+    if (event.type === 'completed') return { type: 'done', message: summaryText(text), usage: event.usage };
+    if (event.type === 'failed') return { type: 'failed', error: event.error };
+  }
+  return { type: 'aborted' };
+}
+
+/** Makes `items` at most `budget` bytes: tool outputs are emptied oldest first, then the oldest items go. */
+export function shrink(items: readonly HistoryItem[], budget: number): HistoryItem[] {
+  const kept = [...items];
+  let size = sizeOf(kept);
+  for (let i = 0; i < kept.length && size > budget; i++) {
+    const item = kept[i];
+    if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') continue;
+    if (item.output === REMOVED_OUTPUT) continue;
+    const emptied = { ...item, output: REMOVED_OUTPUT };
+    size -= byteSize(item) - byteSize(emptied);
+    kept[i] = emptied;
+  }
+  while (kept.length > 1 && size > budget) {
+    const [first] = kept.splice(0, 1);
+    if (first) size -= byteSize(first);
+    for (const orphan of takeOrphans(kept, first)) size -= byteSize(orphan);
+  }
+  return size > budget ? kept.map(item => cutMessage(item, budget)) : kept;
+}
+
+/** Removes and returns the outputs that belong to a removed call. */
+function takeOrphans(items: HistoryItem[], removed: HistoryItem | undefined): HistoryItem[] {
+  if (removed?.type !== 'function_call' && removed?.type !== 'custom_tool_call') return [];
+  const at = items.findIndex(
+    item =>
+      (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') &&
+      item.call_id === removed.call_id,
+  );
+  return at < 0 ? [] : items.splice(at, 1);
+}
+
+function cutMessage(item: HistoryItem, budget: number): HistoryItem {
+  if (item.type !== 'message') return item;
+  const text = textOf(item.content);
+  return {
+    ...item,
+    content: [{ type: item.role === 'assistant' ? 'output_text' : 'input_text', text: cutText(text, budget) }],
+  };
+}
+
+function cutText(text: string, bytes: number): string {
+  return truncateMiddle(text, bytes, removed => `…${Math.ceil(removed / 4)} tokens truncated…`).text;
+}
+
+const byteSize = (item: HistoryItem): number => Buffer.byteLength(JSON.stringify(item));
+
+const sizeOf = (items: readonly HistoryItem[]): number => items.reduce((sum, item) => sum + byteSize(item), 0);
+
+export type Replacement = {
+  history: readonly HistoryItem[];
+  /** Fresh context items. */
+  context: readonly HistoryItem[];
+  /** Preface and summary. */
+  message: string;
+  /** In the middle of a turn the context goes before its prompt; between turns it goes first. */
+  midTurn: boolean;
+  /** Lines about commands that are still running. */
+  running: readonly string[];
+};
+
+/** The history after a compaction: context, the prompts word for word (newest first within the limit), the summary. */
+export function replacementHistory(options: Replacement): HistoryItem[] {
+  const prompts = keptPrompts(options.history);
+  const running =
+    options.running.length === 0 ? '' : `\n\nCommands that are still running:\n${options.running.join('\n')}`;
+  const summary = message('user', [`${options.message}${running}`]);
+  const last = prompts.at(-1);
+  if (!options.midTurn || !last) return [...options.context, ...prompts, summary];
+  return [...prompts.slice(0, -1), ...options.context, last, summary];
+}
+
+function keptPrompts(history: readonly HistoryItem[]): HistoryItem[] {
+  const kept: HistoryItem[] = [];
+  let left = KEPT_PROMPT_TOKENS;
+  for (const item of history.filter(isPrompt).toReversed()) {
+    if (left <= 0) break;
+    const text = textOf(item.content);
+    const tokens = estimateTokens(text);
+    kept.unshift(tokens <= left ? message('user', [text]) : message('user', [cutText(text, left * 4)]));
+    left -= tokens;
+  }
+  return kept;
+}
+
+/** A guess at the size of a history where the provider counts nothing: four bytes a token. */
+export function estimateHistoryTokens(items: readonly HistoryItem[]): number {
+  return Math.ceil(sizeOf(items) / 4);
+}

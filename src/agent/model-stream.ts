@@ -1,0 +1,169 @@
+/**
+ * One answer of the model: the request, its stream, and the reconnects when a stream breaks. Items that arrived before
+ * a cut stay in the history, so a reconnect goes on behind them and nothing is done twice.
+ */
+import type {
+  EventSink,
+  HistoryItem,
+  ModelError,
+  ModelEvent,
+  ModelRequest,
+  Provider,
+  TokenUsage,
+} from '../protocol/index.js';
+import { delay } from '../util/index.js';
+import { newItemId } from './ids.js';
+
+export type ModelAnswer =
+  | { type: 'completed'; usage: TokenUsage | null; truncated: boolean }
+  | { type: 'failed'; error: ModelError }
+  | { type: 'aborted' };
+
+export type StreamOptions = {
+  provider: Provider;
+  /** Built anew for each attempt: the history has grown. */
+  request: () => Promise<ModelRequest> | ModelRequest;
+  signal: AbortSignal;
+  emit: EventSink;
+  /** Called for every whole item, in order, before the next event is read. */
+  onItem: (item: HistoryItem) => void;
+  /** Awaited before a reconnect: running tool calls must be answered in the history first. */
+  settle: () => Promise<void>;
+  showReasoning: { summaries: boolean; raw: boolean };
+};
+
+export async function streamAnswer(options: StreamOptions): Promise<ModelAnswer> {
+  const { provider, signal, emit } = options;
+  const max = provider.settings.stream_max_retries;
+  for (let attempt = 1; ; attempt++) {
+    const answer = await streamOnce(options);
+    if (signal.aborted) return { type: 'aborted' };
+    if (answer.type !== 'failed' || !answer.error.retryable || attempt > max) return answer;
+    await options.settle();
+    const delayMs = answer.error.retry_after_ms ?? backoffMs(attempt);
+    emit({
+      type: 'retry',
+      attempt,
+      max,
+      message: `Reconnecting... ${attempt}/${max}`,
+      details: answer.error.message,
+      delay_ms: delayMs,
+    });
+    if (!(await delay(delayMs, signal))) return { type: 'aborted' };
+  }
+}
+
+/** 200 ms, doubled each time, plus or minus 10 %. */
+function backoffMs(attempt: number): number {
+  return 200 * 2 ** (attempt - 1) * (0.9 + Math.random() * 0.2);
+}
+
+async function streamOnce(options: StreamOptions): Promise<ModelAnswer> {
+  const started = new Set<string>();
+  let answer: ModelAnswer | null = null;
+  for await (const event of options.provider.stream(await options.request(), options.signal)) {
+    const end = handle(event, options, started);
+    if (end) answer = end;
+  }
+  return answer ?? { type: 'aborted' };
+}
+
+function handle(event: ModelEvent, options: StreamOptions, started: Set<string>): ModelAnswer | null {
+  const { emit, showReasoning } = options;
+  switch (event.type) {
+    case 'started':
+      return null;
+    case 'item.started':
+      announce(event.item_id, event.kind, options, started);
+      return null;
+    case 'text.delta':
+      announce(event.item_id, 'message', options, started);
+      emit(event);
+      return null;
+    case 'reasoning.delta':
+    case 'reasoning.section':
+      if (!showReasoning.summaries) return null;
+      announce(event.item_id, 'reasoning', options, started);
+      emit(event);
+      return null;
+    case 'reasoning.raw_delta':
+      if (showReasoning.raw) emit(event);
+      return null;
+    case 'item.completed':
+      completeItem(event.item, options, started);
+      return null;
+    case 'retry':
+      emit({
+        type: 'retry',
+        attempt: event.attempt,
+        max: event.max,
+        message: `Retrying the request... ${event.attempt}/${event.max}`,
+        details: event.error.message,
+        delay_ms: event.delay_ms,
+      });
+      return null;
+    case 'completed':
+      emit({ type: 'response.completed', response_id: event.response_id, usage: event.usage });
+      return { type: 'completed', usage: event.usage, truncated: event.truncated };
+    case 'failed':
+      return { type: 'failed', error: event.error };
+  }
+}
+
+function announce(id: string, kind: 'message' | 'reasoning', options: StreamOptions, started: Set<string>): void {
+  if (started.has(id) || (kind === 'reasoning' && !options.showReasoning.summaries)) return;
+  started.add(id);
+  options.emit({
+    type: 'item.started',
+    item:
+      kind === 'message' ? { type: 'agent_message', id, text: '' } : { type: 'reasoning', id, summary: [], raw: [] },
+    at_ms: Date.now(),
+  });
+}
+
+function completeItem(item: HistoryItem, options: StreamOptions, started: Set<string>): void {
+  if (item.type === 'message' && item.role === 'assistant') {
+    item.id ??= newItemId('msg');
+    announce(item.id, 'message', options, started);
+    options.emit({
+      type: 'item.completed',
+      item: {
+        type: 'agent_message',
+        id: item.id,
+        text: textOf(item.content),
+        ...(item.phase ? { phase: item.phase } : {}),
+      },
+      at_ms: Date.now(),
+    });
+  } else if (item.type === 'reasoning') {
+    item.id ??= newItemId('rs');
+    completeReasoning(item, options, started);
+  }
+  options.onItem(item);
+}
+
+function completeReasoning(
+  item: HistoryItem & { type: 'reasoning' },
+  options: StreamOptions,
+  started: Set<string>,
+): void {
+  const id = item.id ?? '';
+  const { summaries, raw } = options.showReasoning;
+  if (!summaries) return;
+  announce(id, 'reasoning', options, started);
+  options.emit({
+    type: 'item.completed',
+    item: {
+      type: 'reasoning',
+      id,
+      summary: item.summary.map(part => part.text),
+      raw: raw ? (item.content ?? []).map(part => part.text) : [],
+    },
+    at_ms: Date.now(),
+  });
+}
+
+/** The text of a message's parts. */
+export function textOf(content: readonly { type: string; text?: string }[]): string {
+  return content.map(part => part.text ?? '').join('');
+}

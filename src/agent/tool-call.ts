@@ -1,0 +1,246 @@
+/** The path of one tool call: find, parse, plan, verdict, ask if needed, run. Whatever happens, the model gets an answer. */
+import type {
+  Action,
+  ApprovalDecision,
+  ApprovalRequest,
+  Item,
+  ToolCallItem,
+  ToolCallOutputItem,
+  ToolOutput,
+  Verdict,
+} from '../protocol/index.js';
+import type { Tool, ToolContext, ToolFacts } from '../tools/index.js';
+import { messageOf } from '../util/index.js';
+import { newId, newItemId } from './ids.js';
+import type { TurnContext } from './turn-context.js';
+
+/** Runs a call and returns its output item. Never throws. */
+export async function runToolCall(call: ToolCallItem, turn: TurnContext): Promise<ToolCallOutputItem> {
+  const span = turn.span.span(`execute_tool ${call.name}`, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': call.name,
+    'gen_ai.tool.call.id': call.call_id,
+  });
+  const started = performance.now();
+  let outcome: Outcome;
+  try {
+    outcome = await perform(call, { ...turn, span });
+  } catch (error) {
+    // A fault of ours must not cost the thread: the model is told, the log has the stack.
+    turn.deps.warn(
+      `tool ${call.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    outcome = refused(`${call.name} failed because of an internal error: ${messageOf(error)}`);
+  }
+  if (outcome.is_error) span.fail('tool error');
+  span.end();
+  turn.deps.tracer.duration('codex.tool_call.duration_ms', performance.now() - started, { tool: call.name });
+  turn.deps.tracer.event('codex.tool_result', {
+    tool_name: call.name,
+    call_id: call.call_id,
+    duration_ms: Math.round(performance.now() - started),
+    success: !outcome.is_error,
+  });
+  return outputItem(call, outcome.output);
+}
+
+type Outcome = { output: ToolOutput; is_error: boolean };
+
+const refused = (output: string): Outcome => ({ output, is_error: true });
+
+export function outputItem(call: ToolCallItem, output: ToolOutput): ToolCallOutputItem {
+  return call.type === 'custom_tool_call'
+    ? { type: 'custom_tool_call_output', id: newItemId('ctco'), call_id: call.call_id, output }
+    : { type: 'function_call_output', id: newItemId('fco'), call_id: call.call_id, output };
+}
+
+function perform(call: ToolCallItem, turn: TurnContext): Promise<Outcome> {
+  const raw = call.type === 'custom_tool_call' ? call.input : call.arguments;
+  const tool = turn.tools.find(call.name, call.type === 'function_call' ? call.namespace : undefined);
+  if (!tool) {
+    const names = turn.tools.names().join(', ');
+    const kind = call.type === 'custom_tool_call' ? 'custom tool call' : 'call';
+    return Promise.resolve(refused(`unsupported ${kind}: ${call.name}. The tools are: ${names}`));
+  }
+  return performWith(tool, raw, { ...turn.facts, call_id: call.call_id }, turn);
+}
+
+async function performWith(tool: Tool, raw: string, facts: ToolFacts, turn: TurnContext): Promise<Outcome> {
+  const parsed = tool.parse(raw);
+  if (!parsed.ok) return refused(parsed.message);
+  const plan = await tool.plan(parsed.input, facts);
+  switch (plan.type) {
+    case 'invalid':
+      return refused(plan.message);
+    case 'redirect': {
+      const target = turn.tools.find(plan.tool);
+      if (!target) return refused(`${plan.tool} is not available`);
+      const started = performance.now();
+      const outcome = await performWith(target, plan.raw, { ...facts, cwd: plan.cwd }, turn);
+      return typeof outcome.output === 'string'
+        ? { ...outcome, output: plan.present(outcome.output, performance.now() - started) }
+        : outcome;
+    }
+    case 'act':
+      return act({ tool, input: parsed.input, action: plan.action, item: plan.item, facts, turn });
+  }
+}
+
+type Act = {
+  tool: Tool;
+  input: unknown;
+  action: Action;
+  item: Item | undefined;
+  facts: ToolFacts;
+  turn: TurnContext;
+};
+
+async function act(call: Act): Promise<Outcome> {
+  const { tool, action, item, facts, turn } = call;
+  const hook = await turn.beforeTool(tool.name, action, call.input);
+  if (hook) return refused(hook);
+  if (item) turn.emit({ type: 'item.started', item, at_ms: Date.now() });
+  const permission = await permit(call);
+  if (!permission.granted) {
+    if (item) turn.emit({ type: 'item.completed', item: declined(item), at_ms: Date.now() });
+    return refused(permission.reason);
+  }
+  if (action.type === 'patch') await turn.diff.before(action);
+  const context: ToolContext = {
+    ...facts,
+    policy: permission.sandboxed ? facts.policy : { type: 'danger-full-access' },
+    sandboxed: permission.sandboxed && facts.policy.type !== 'danger-full-access',
+    parsed_command: action.type === 'command' ? await turn.parsedCommand(action.argv) : [],
+    env: turn.env(permission.sandboxed),
+    runner: turn.deps.sandbox,
+    sessions: turn.sessions,
+    signal: turn.signal,
+    emit: turn.emit,
+    output_budget_bytes: turn.outputBudgetBytes,
+    max_poll_ms: turn.maxPollMs,
+    span: turn.span,
+  };
+  const result = await tool.run(call.input, context);
+  if (action.type === 'patch') await turn.diff.after(action, turn.emit);
+  const note = [permission.note, await turn.afterTool(tool.name, action, call.input, result.output)]
+    .filter(text => text)
+    .join('\n');
+  return { ...result, output: note && typeof result.output === 'string' ? `${result.output}\n${note}` : result.output };
+}
+
+function declined(item: Item): Item {
+  return item.type === 'file_change' || item.type === 'command_execution' ? { ...item, status: 'declined' } : item;
+}
+
+type Permission = { granted: true; sandboxed: boolean; note: string | null } | { granted: false; reason: string };
+
+async function permit(call: Act): Promise<Permission> {
+  const verdict = await call.turn.judge(call.action, call.facts);
+  switch (verdict.type) {
+    case 'run':
+      return { granted: true, sandboxed: verdict.sandboxed, note: null };
+    case 'refuse':
+      return { granted: false, reason: verdict.reason };
+    case 'ask':
+      return ask(call, verdict);
+  }
+}
+
+async function ask({ action, facts, turn }: Act, verdict: Verdict & { type: 'ask' }): Promise<Permission> {
+  const request = approvalRequest(action, verdict, facts, turn);
+  if (!request) return { granted: true, sandboxed: verdict.sandboxed, note: null };
+  const span = turn.span.span('approval.wait', { 'approval.kind': request.type });
+  turn.emit({ type: 'approval.requested', request });
+  const decision = await turn.approver(request, turn.signal);
+  span.setAttributes({ 'approval.decision': decision.type });
+  span.end();
+  turn.deps.tracer.event('codex.tool_decision', { call_id: facts.call_id, decision: decision.type });
+  turn.emit({ type: 'approval.decided', request_id: request.id, decision: decisionKind(decision) });
+  return apply(decision, verdict, turn);
+}
+
+function decisionKind(decision: ApprovalDecision): 'approved' | 'denied' | 'abort' {
+  return decision.type === 'denied' || decision.type === 'abort' ? decision.type : 'approved';
+}
+
+async function apply(
+  decision: ApprovalDecision,
+  verdict: Verdict & { type: 'ask' },
+  turn: TurnContext,
+): Promise<Permission> {
+  const granted = (note?: string): Permission => ({
+    granted: true,
+    sandboxed: verdict.sandboxed,
+    note: note ? `The person who approved this added: ${note}` : null,
+  });
+  switch (decision.type) {
+    case 'approved':
+      return granted(decision.note);
+    case 'approved_for_thread':
+      turn.grant(verdict.keys);
+      return granted(decision.note);
+    case 'approved_with_rule':
+      await turn.saveRule(decision.prefix);
+      return granted();
+    case 'denied':
+      return { granted: false, reason: deniedText(decision) };
+    case 'abort':
+      turn.abort();
+      return { granted: false, reason: 'The turn was ended by the person who was asked for approval.' };
+  }
+}
+
+/** What the model reads after a denial: who said no decides what it should do next. */
+function deniedText({ by, reason }: ApprovalDecision & { type: 'denied' }): string {
+  switch (by) {
+    case 'person':
+      return `Not done: approval was denied by the person who was asked${reason ? `: ${reason}` : '.'} Do not try the same thing in another way; continue without it or explain what is missing.`;
+    case 'client':
+      return `Not done: the client declined the approval request${reason ? ` (${reason})` : ''}; perhaps no person saw it. Continue without it, or say in your final message what needs approval.`;
+    case 'policy':
+      return `Not done: this needs approval, and nobody can be asked (${reason}). This is a matter of policy, not a person's wish. Continue without it, or say in your final message what needs approval.`;
+    case 'timeout':
+      return `Not done: nobody answered the approval request in time (${reason}). Continue without it, or say in your final message what needs approval.`;
+  }
+}
+
+/** The question for a person; null for an action that needs none. */
+function approvalRequest(
+  action: Action,
+  verdict: Verdict & { type: 'ask' },
+  facts: ToolFacts,
+  turn: TurnContext,
+): ApprovalRequest | null {
+  const base = {
+    id: newId(),
+    thread_id: turn.threadId,
+    turn_id: turn.turnId,
+    call_id: facts.call_id,
+    reason: verdict.reason,
+  };
+  switch (action.type) {
+    case 'none':
+      return null;
+    case 'command':
+      return {
+        ...base,
+        type: 'command',
+        command: action.argv,
+        cwd: action.cwd,
+        parsed: turn.parsedNow(action.argv),
+        unsandboxed: !verdict.sandboxed,
+        ...(verdict.proposed_rule ? { proposed_rule: verdict.proposed_rule } : {}),
+      };
+    case 'patch':
+      return { ...base, type: 'patch', changes: action.changes, cwd: action.cwd, unsandboxed: !verdict.sandboxed };
+    case 'mcp_tool':
+      return {
+        ...base,
+        type: 'mcp_tool',
+        server: action.server,
+        tool: action.tool,
+        arguments: action.arguments,
+        description: action.description,
+      };
+  }
+}

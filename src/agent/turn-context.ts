@@ -1,0 +1,47 @@
+/** What one turn has at hand: made by the thread for each turn, read by the turn loop and the path of a tool call. */
+import type { Action, Approver, EventSink, ParsedCommand, ToolOutput, ToolSpec, Verdict } from '../protocol/index.js';
+import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
+import type { Span } from '../util/index.js';
+import type { AgentDeps } from './deps.js';
+import type { TurnDiff } from './turn-diff.js';
+
+/** The tools a model is offered in this turn. */
+export interface ToolSet {
+  specs(): ToolSpec[];
+  names(): string[];
+  /** By the name the model used; `namespace` is what some wires put beside it. */
+  find(name: string, namespace?: string): Tool | undefined;
+}
+
+export type TurnContext = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly deps: AgentDeps;
+  readonly span: Span;
+  readonly emit: EventSink;
+  readonly approver: Approver;
+  /** Fires when the turn is interrupted, by the caller or by a decision `abort`. */
+  readonly signal: AbortSignal;
+  /** Ends the turn: a person decided so. */
+  readonly abort: () => void;
+  readonly tools: ToolSet;
+  readonly sessions: ExecSessions;
+  readonly diff: TurnDiff;
+  /** Facts common to all calls; `call_id` is filled in for each. */
+  readonly facts: Omit<ToolFacts, 'call_id'>;
+  /** Environment of a command, sandboxed or not. */
+  readonly env: (sandboxed: boolean) => Record<string, string>;
+  readonly outputBudgetBytes: number;
+  readonly maxPollMs: number;
+  readonly judge: (action: Action, facts: ToolFacts) => Promise<Verdict>;
+  /** Remembers an approval for the rest of the thread. */
+  readonly grant: (keys: readonly string[]) => void;
+  readonly saveRule: (prefix: string[]) => Promise<void>;
+  readonly parsedCommand: (argv: readonly string[]) => Promise<ParsedCommand[]>;
+  /** The same without waiting for the shell grammar. */
+  readonly parsedNow: (argv: readonly string[]) => ParsedCommand[];
+  /** Hooks before a tool: the text for the model when one blocks the call. */
+  readonly beforeTool: (tool: string, action: Action, input: unknown) => Promise<string | null>;
+  /** Hooks after a tool: text to add to the output. */
+  readonly afterTool: (tool: string, action: Action, input: unknown, output: ToolOutput) => Promise<string | null>;
+};

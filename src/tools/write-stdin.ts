@@ -1,0 +1,59 @@
+/** Writes to a running command, or polls it. */
+import { z } from 'zod';
+import { delay, messageOf } from '../util/index.js';
+import { defineFunctionTool } from './define-tool.js';
+import { clamp, reportSession, waitForEnd } from './exec-command.js';
+import type { ToolContext, ToolResult } from './tool.js';
+
+const input = z.object({
+  session_id: z.number().describe('The session ID that exec_command returned.'),
+  chars: z.string().optional().describe('Text to write; empty or absent only waits for more output.'),
+  yield_time_ms: z
+    .number()
+    .optional()
+    .describe('How long to wait for output: default 250 after a write, 5000 for a poll.'),
+  max_output_tokens: z.number().optional().describe('Largest output to return, in tokens.'),
+});
+
+export const writeStdinTool = defineFunctionTool({
+  name: 'write_stdin',
+  description: 'Writes text to a running exec_command session and returns its new output; without text, polls it.',
+  input,
+  parallel: true,
+  plan: () => Promise.resolve({ type: 'act', action: { type: 'none' } }),
+  run,
+});
+
+async function run(call: z.output<typeof input>, context: ToolContext): Promise<ToolResult> {
+  const started = performance.now();
+  const session = context.sessions.get(call.session_id);
+  if (!session) {
+    return {
+      output: `write_stdin failed: Unknown process id ${call.session_id}. It has ended, or was never started in this thread.`,
+      is_error: true,
+    };
+  }
+  const chars = call.chars ?? '';
+  if (chars !== '') {
+    context.emit({
+      type: 'command.input',
+      item_id: session.item.id,
+      process_id: String(session.id),
+      text: chars,
+    });
+    try {
+      await session.running.write(chars);
+    } catch (error) {
+      return {
+        output: `write_stdin failed: the command does not read its input (${messageOf(error)})`,
+        is_error: true,
+      };
+    }
+    await waitForEnd(session, clamp(call.yield_time_ms ?? 250, 250, 30_000), context.signal);
+  } else {
+    await waitForEnd(session, clamp(call.yield_time_ms ?? 5000, 5000, context.max_poll_ms), context.signal);
+  }
+  // Output written just before the end of the wait is often a scheduler tick behind.
+  if (!session.result) await delay(5, context.signal);
+  return reportSession({ session, context, started, maxTokens: call.max_output_tokens });
+}
