@@ -11,3 +11,4 @@ export * from './item.js';
 export * from './model.js';
 export * from './policy.js';
 export * from './settings.js';
+export * from './thread.js';

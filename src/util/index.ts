@@ -2,5 +2,6 @@
 export * from './abort.js';
 export * from './build-info.js';
 export * from './errors.js';
+export * from './process-identity.js';
 export * from './tracer.js';
 export * from './truncate.js';
