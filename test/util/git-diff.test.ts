@@ -116,11 +116,9 @@ describe('gitDiff says what git says', () => {
       t: [{ content: 'x', link: true }, c('file\n')],
     },
   };
-  for (const [title, files] of Object.entries(cases)) {
-    it(title, () => {
-      expect(ourDiff(files)).toBe(realDiff(files));
-    });
-  }
+  it.each(Object.entries(cases))('%s', (_, files) => {
+    expect(ourDiff(files)).toBe(realDiff(files));
+  });
 
   it('unchanged files are left out', () => {
     expect(ourDiff({ 'a.txt': [c('a\n'), c('a\n')], 'b.txt': [null, null] })).toBe('');
