@@ -12,3 +12,4 @@ export * from './model.js';
 export * from './policy.js';
 export * from './settings.js';
 export * from './thread.js';
+export * from './turn-item.js';
