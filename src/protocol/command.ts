@@ -15,8 +15,8 @@ export type CommandSpec = {
   readonly workspace?: string;
   /** With a pseudo terminal; output is then merged and has `\r\n`. */
   readonly tty?: { readonly cols: number; readonly rows: number };
-  /** `closed`: reads give end-of-file at once. Default `closed` without a tty. */
-  readonly stdin?: 'closed' | 'pipe';
+  /** `closed`: reads give end-of-file at once; `bytes`: these, then end-of-file. Default `closed` without a tty. */
+  readonly stdin?: 'closed' | 'pipe' | { readonly bytes: string | Buffer };
   /** Without a tty: stdout and stderr share one pipe, so that their order is exact; chunks are then called `stdout`. */
   readonly merge_output?: boolean;
 };

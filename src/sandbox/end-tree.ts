@@ -1,0 +1,36 @@
+/** Ends a process tree: TERM, a period of grace, KILL until nobody is left. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findMembers, type ProcessTree, signalTree } from './process-tree.js';
+
+/** Fork bombs need more than one round; what outlives this many can't be killed by us at all. */
+const KILL_ROUNDS = 20;
+
+/** Resolves when no member is left, or when KILL does not help (uninterruptible sleep, another user's process). */
+export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
+  if (graceMs > 0) {
+    signalTree([tree], 'SIGTERM');
+    // A stopped process takes the TERM only when it goes on.
+    signalTree([tree], 'SIGCONT');
+    if (await isGoneWithin(tree, graceMs)) return;
+  }
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    if (signalTree([tree], 'SIGKILL').length === 0) return;
+    await sleep(Math.min(5 * (round + 1), 25));
+  }
+}
+
+/** For exit handlers: KILL to everybody, at once and without waiting. */
+export function killTreesNow(trees: readonly ProcessTree[]): void {
+  if (trees.length === 0) return;
+  for (let round = 0; round < 3; round++) if (signalTree(trees, 'SIGKILL').length === 0) return;
+}
+
+async function isGoneWithin(tree: ProcessTree, ms: number): Promise<boolean> {
+  const end = performance.now() + ms;
+  for (let step = 10; ; step = Math.min(step * 2, 80)) {
+    const left = end - performance.now();
+    if (left <= 0) return false;
+    await sleep(Math.min(step, left));
+    if (findMembers([tree]).length === 0) return true;
+  }
+}

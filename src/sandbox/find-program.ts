@@ -1,0 +1,66 @@
+/** Finds programs by name: for commands as a shell would, for our own tools only where nobody else can put them. */
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+
+/** The file that `name` stands for, or null. A name with a slash is relative to `cwd`. */
+export function findExecutable(name: string, path: string | undefined, cwd: string): string | null {
+  if (name === '') return null;
+  if (name.includes('/')) return isExecutable(resolve(cwd, name)) ? resolve(cwd, name) : null;
+  for (const directory of pathEntries(path)) {
+    const candidate = resolve(cwd, directory, name);
+    if (isExecutable(candidate)) return candidate;
+  }
+  return null;
+}
+
+export type TrustedProgram = { readonly path: string } | { readonly path: null; readonly rejected: readonly string[] };
+
+/**
+ * A program that we run ourselves, outside of any sandbox. Skipped are relative entries of PATH, files under one of
+ * `untrusted` (real paths of folders that commands may write) and files that others than root and we may change.
+ */
+export function findTrustedProgram(
+  name: string,
+  path: string | undefined,
+  untrusted: readonly string[],
+): TrustedProgram {
+  const rejected: string[] = [];
+  for (const directory of pathEntries(path)) {
+    const candidate = join(directory, name);
+    if (!isAbsolute(directory) || !isExecutable(candidate)) continue;
+    const real = realpathSync.native(candidate);
+    if (untrusted.some(root => isInside(real, root) || isInside(candidate, root)) || !isOurs(real)) {
+      rejected.push(candidate);
+      continue;
+    }
+    return { path: candidate };
+  }
+  return { path: null, rejected };
+}
+
+/** True when `path` is `root` or lies under it. Both are absolute and normalized. */
+export function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+function pathEntries(path: string | undefined): string[] {
+  return (path ?? '/usr/local/bin:/usr/bin:/bin').split(delimiter).filter(entry => entry !== '');
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    // Not there, or not for us.
+    return false;
+  }
+}
+
+/** Owned by root or us, and neither it nor its folder is writable by others. */
+function isOurs(file: string): boolean {
+  return [file, dirname(file)].every(path => {
+    const { uid, mode } = statSync(path);
+    return (uid === 0 || uid === process.getuid?.()) && (mode & 0o022) === 0;
+  });
+}

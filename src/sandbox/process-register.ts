@@ -1,0 +1,81 @@
+/**
+ * Which commands of this server are alive: in memory to end them, and in a file, so that the next server can end what
+ * a killed one left. The file has one line for each command: pid and start time.
+ */
+import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { killTreesNow } from './end-tree.js';
+import { hasEnvironment, isAlive, readProcesses } from './process-table.js';
+import { MARKER_VARIABLE, makeTree, type ProcessTree, signalGroup, signalProcess } from './process-tree.js';
+import type { ServerDirectory } from './server-directory.js';
+
+const FILE = 'processes';
+
+export class ProcessRegister {
+  readonly #directory: ServerDirectory | null;
+  readonly #live = new Set<ProcessTree>();
+  #commands = 0;
+
+  /** Without a folder nothing is written down. */
+  constructor(directory: ServerDirectory | null) {
+    this.#directory = directory;
+  }
+
+  /** The value of `MARKER_VARIABLE` for the next command. */
+  nextMarker(): string {
+    return `${this.#directory?.id ?? process.pid}.${++this.#commands}.`;
+  }
+
+  add(pid: number, marker: string | null): ProcessTree {
+    const tree = makeTree(pid, marker);
+    this.#live.add(tree);
+    if (this.#directory && tree.startTime !== null) this.#write(`${pid} ${tree.startTime}\n`, this.#directory);
+    return tree;
+  }
+
+  remove(tree: ProcessTree): void {
+    this.#live.delete(tree);
+    if (this.#live.size === 0 && this.#directory) this.#clear(this.#directory);
+  }
+
+  trees(): ProcessTree[] {
+    return [...this.#live];
+  }
+
+  #write(line: string, directory: ServerDirectory): void {
+    try {
+      appendFileSync(join(directory.path, FILE), line, { mode: 0o600 });
+    } catch {
+      // A full disk: this command is then ended by its parent's death signal and by its marker alone.
+    }
+  }
+
+  #clear(directory: ServerDirectory): void {
+    try {
+      truncateSync(join(directory.path, FILE));
+    } catch {
+      // The folder was removed; lines of ended processes do no harm either.
+    }
+  }
+}
+
+/** Ends what a server that is no more has left running. */
+export function sweepProcesses(directory: ServerDirectory): void {
+  for (const line of readLines(join(directory.path, FILE))) {
+    const [pid = '', startTime = ''] = line.split(' ');
+    // The start time tells a recycled pid from the process that was written down.
+    if (isAlive(Number(pid), startTime)) signalGroup(Number(pid), 'SIGKILL');
+  }
+  const marked = readProcesses().filter(p => hasEnvironment(p.pid, `${MARKER_VARIABLE}=${directory.id}.`));
+  killTreesNow(marked.map(p => ({ pid: p.pid, startTime: p.startTime, marker: null, remaining: [] })));
+  for (const p of marked) signalProcess(p.pid, 'SIGKILL');
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    // It ran no command.
+    return [];
+  }
+}
