@@ -1,0 +1,199 @@
+/**
+ * HTTP for model requests: one pool of kept-alive connections.
+ *
+ * Plain `node:http(s)` and not `fetch` or the vendors' SDKs (which stand on it): the first request of a process costs
+ * 24 ms of start-up this way, 75 to 140 ms through Node's `fetch`, 100 ms and more through the `openai` package, and
+ * `fetch` ends every body after 300 s without data. Their types are used, their transport is not. Figures and the way to
+ * repeat them: bench/first-request.bench.ts.
+ */
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { hasCode, onAbort } from '../util/index.js';
+import { IdleError } from './errors.js';
+
+export type HttpRequest = {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Closes the connection at once, also while the body is read. */
+  readonly signal: AbortSignal;
+  /** Milliseconds to wait for the status line. */
+  readonly headersTimeoutMs: number;
+};
+
+export type HttpResponse = {
+  readonly status: number;
+  readonly statusText: string;
+  /** Lower-case names; the last of repeated ones. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** UTF-8 text. Its reader consumes or destroys it. */
+  readonly body: Readable;
+};
+
+/** Sends requests. Rejects with the network error; its owner calls `close`. */
+export interface Connections {
+  send(request: HttpRequest): Promise<HttpResponse>;
+  /** Loads what the first request needs, without touching the network. */
+  warm(baseUrl: string): Promise<void>;
+  close(): void;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Client = { send(request: HttpRequest): Promise<HttpResponse>; close(): void };
+
+const CONNECT_TIMEOUT_MS = 30_000;
+/** Idle connections are closed after this; servers keep them for about as long. */
+const KEEP_ALIVE_MS = 60_000;
+
+/**
+ * A pool. `env` is read for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY (either case) and SSL_CERT_FILE;
+ * NODE_EXTRA_CA_CERTS is read by Node itself and added where SSL_CERT_FILE is set.
+ */
+export function createConnections(env: Env): Connections {
+  const clients = new Map<string, Promise<Client>>();
+  const clientFor = (protocol: string): Promise<Client> => {
+    const known = clients.get(protocol);
+    if (known) return known;
+    const client = openClient(protocol, env);
+    // A failure (an unreadable certificate file) may be put right while the process lives.
+    client.catch(() => clients.delete(protocol));
+    clients.set(protocol, client);
+    return client;
+  };
+  return {
+    async send(request) {
+      return (await clientFor(request.url.protocol)).send(request);
+    },
+    async warm(baseUrl) {
+      if (URL.canParse(baseUrl)) await clientFor(new URL(baseUrl).protocol);
+    },
+    close() {
+      for (const client of clients.values()) {
+        client.then(
+          open => open.close(),
+          () => {}, // It never opened.
+        );
+      }
+      clients.clear();
+    },
+  };
+}
+
+async function openClient(protocol: string, env: Env): Promise<Client> {
+  const proxy = proxyFor(protocol, env);
+  const tls = protocol === 'https:' || proxy !== null ? await import('./certificates.js') : null;
+  const ca = tls?.certificateAuthorities(env);
+  if (proxy !== null) {
+    const { openProxyClient } = await import('./proxy.js');
+    return openProxyClient({ proxy, noProxy: env.NO_PROXY ?? env.no_proxy ?? '', ca });
+  }
+  const options = {
+    keepAlive: true,
+    noDelay: true,
+    timeout: KEEP_ALIVE_MS,
+    scheduling: 'lifo' as const,
+    // Node's default of 250 ms per address fails on slow links.
+    autoSelectFamilyAttemptTimeout: 2000,
+    ...(ca ? { ca } : {}),
+  };
+  if (protocol === 'https:') {
+    const https = await import('node:https');
+    const agent = new https.Agent(options);
+    return directClient(https.request, agent);
+  }
+  const http = await import('node:http');
+  return directClient(http.request, new http.Agent(options));
+}
+
+/** The proxy that the environment names for URLs of this protocol, or null. */
+function proxyFor(protocol: string, env: Env): string | null {
+  const all = env.ALL_PROXY ?? env.all_proxy;
+  const own = protocol === 'https:' ? (env.HTTPS_PROXY ?? env.https_proxy) : (env.HTTP_PROXY ?? env.http_proxy);
+  const value = (own || all || '').trim();
+  if (value === '') return null;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+}
+
+type Requester = typeof import('node:http').request;
+
+function directClient(requester: Requester, agent: Agent): Client {
+  const once = (request: HttpRequest) =>
+    new Promise<HttpResponse>((resolve, reject) => {
+      const body = Buffer.from(request.body);
+      const sent = requester(request.url, {
+        method: 'POST',
+        agent,
+        headers: { ...request.headers, 'content-length': String(body.length) },
+      });
+      const stop = guard(sent, request, reject);
+      sent.once('response', response => {
+        stop.headers();
+        resolve(answerOf(response));
+        response.once('close', stop.all);
+      });
+      sent.once('error', error => {
+        stop.all();
+        const stale = sent.reusedSocket && hasCode(error, 'ECONNRESET', 'EPIPE');
+        reject(stale ? new StaleConnection(error.message, { cause: error }) : error);
+      });
+      sent.end(body);
+    });
+  return {
+    async send(request) {
+      return await onceMoreIfStale(request, once);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** A kept-alive connection broke: the server may have closed it before it saw the request. */
+class StaleConnection extends Error {}
+
+async function onceMoreIfStale(
+  request: HttpRequest,
+  once: (request: HttpRequest) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  for (;;) {
+    try {
+      return await once(request);
+    } catch (error) {
+      if (!(error instanceof StaleConnection) || request.signal.aborted) throw error;
+    }
+  }
+}
+
+/** Ends a request on abort and at the time limits. `headers` stops the limits, `all` everything. */
+function guard(sent: ClientRequest, request: HttpRequest, reject: (error: unknown) => void) {
+  const wait = setTimeout(() => sent.destroy(new IdleError(request.headersTimeoutMs)), request.headersTimeoutMs);
+  const release = onAbort(request.signal, () => {
+    sent.destroy();
+    reject(new Error('interrupted'));
+  });
+  let connecting: NodeJS.Timeout | undefined;
+  sent.once('socket', socket => {
+    if (!socket.connecting) return;
+    const limit = () => sent.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`));
+    connecting = setTimeout(limit, CONNECT_TIMEOUT_MS);
+    socket.once('connect', () => clearTimeout(connecting));
+  });
+  const headers = () => {
+    clearTimeout(wait);
+    clearTimeout(connecting);
+  };
+  return {
+    headers,
+    all: () => {
+      headers();
+      release();
+    },
+  };
+}
+
+function answerOf(response: IncomingMessage): HttpResponse {
+  response.setEncoding('utf8');
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? (value.at(-1) ?? '') : value;
+  }
+  return { status: response.statusCode ?? 0, statusText: response.statusMessage ?? '', headers, body: response };
+}

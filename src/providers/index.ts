@@ -1,0 +1,8 @@
+/**
+ * Model providers: one request in, a stream of `ModelEvent`s out, over three wire APIs (Responses, Chat Completions,
+ * Messages). Keys are read here and nowhere else. This room never starts a process, never runs a tool, never decides what
+ * the model is shown, and never lets a secret into an error text.
+ */
+export { type Connections, createConnections } from './connections.js';
+export type { RunAuthCommand } from './credentials.js';
+export { createProvider, type ProviderDeps } from './provider.js';

@@ -1,0 +1,81 @@
+/** A response body -> the server-sent events in it. */
+import type { Readable } from 'node:stream';
+import { createParser } from 'eventsource-parser';
+import { IdleError } from './errors.js';
+
+/** Characters that one event may have; more is a broken stream, not an answer. */
+const LONGEST_EVENT = 64 * 1024 * 1024;
+/** How long the rest of a stream whose answer is complete may take before its connection is given up. */
+const TAIL_MS = 1000;
+
+export type ServerEvent = { readonly name: string | undefined; readonly data: string };
+
+/**
+ * Yields the events of each chunk as they arrive, then the final ones at the end of the stream; every byte counts as
+ * activity, comments too. `idleMs` is asked before each wait. Throws what broke the stream, or IdleError.
+ */
+export async function* serverEvents(body: Readable, idleMs: () => number): AsyncGenerator<ServerEvent[]> {
+  let events: ServerEvent[] = [];
+  let fault: Error | undefined;
+  const parser = createParser({
+    maxBufferSize: LONGEST_EVENT,
+    onEvent: event => events.push({ name: event.event, data: event.data }),
+    onError: error => {
+      if (error.type === 'max-buffer-size-exceeded') fault = error;
+    },
+  });
+  const chunks: AsyncIterator<string> = body.iterator({ destroyOnReturn: false });
+  for (;;) {
+    const { done, value } = await nextWithin(chunks, body, idleMs());
+    // Some servers leave out the blank line behind their last event.
+    parser.feed(done ? '\n\n' : value);
+    if (fault) throw fault;
+    if (events.length > 0) {
+      const batch = events;
+      events = [];
+      yield batch;
+    }
+    if (done) return;
+  }
+}
+
+/** The whole body as one event: the answer of a server that does not stream. */
+export async function* wholeBody(body: Readable, idleMs: () => number): AsyncGenerator<ServerEvent[]> {
+  yield [{ name: undefined, data: await bodyText(body, LONGEST_EVENT, idleMs()) }];
+}
+
+/** Lets the connection be used again once the rest of the body has arrived; gives it up when that takes long. */
+export function releaseBody(body: Readable, complete: boolean): void {
+  if (body.readableEnded || body.destroyed) return;
+  // Whatever ends the rest of the body, nobody listens to it any more.
+  body.on('error', () => {});
+  if (!complete) {
+    body.destroy();
+    return;
+  }
+  const timer = setTimeout(() => body.destroy(), TAIL_MS);
+  timer.unref();
+  body.once('close', () => clearTimeout(timer));
+  body.resume();
+}
+
+/** A body as text, at most `limit` characters of it. */
+export async function bodyText(body: Readable, limit: number, idleMs: number): Promise<string> {
+  let text = '';
+  const chunks: AsyncIterator<string> = body.iterator({ destroyOnReturn: false });
+  while (text.length < limit) {
+    const { done, value } = await nextWithin(chunks, body, idleMs);
+    if (done) break;
+    text += value;
+  }
+  return text.slice(0, limit);
+}
+
+async function nextWithin(chunks: AsyncIterator<string>, body: Readable, ms: number): Promise<IteratorResult<string>> {
+  const timer = setTimeout(() => body.destroy(new IdleError(ms)), Math.min(ms, 2_147_483_647));
+  try {
+    return await chunks.next();
+  } finally {
+    clearTimeout(timer);
+  }
+}
