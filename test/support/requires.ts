@@ -9,6 +9,8 @@ import './find-tools.js';
  */
 export function describeIf(tool: Tool, name: string, body: () => void): void {
   const reason = inject('tools')[tool];
-  if (reason === null) describe(name, body);
-  else describe.skip(`${name} ${SKIP_MARK}${reason}]`, body);
+  const note = reason === null ? '' : ` ${SKIP_MARK}${reason}]`;
+  describe.skipIf(reason !== null)(`${name}${note}`, () => {
+    body();
+  });
 }
