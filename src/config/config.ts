@@ -8,6 +8,7 @@ import type {
   SandboxPolicy,
   ShellEnvironmentPolicy,
 } from '../protocol/index.js';
+import type { ConfigCache } from './toml-file.js';
 
 export type Config = {
   /** INTERPRETER_HOME or ~/.openinterpreter, absolute. */
@@ -67,6 +68,10 @@ export type Config = {
   readonly sqlite_home: string;
   /** False: no rollout is written (`exec --ephemeral`). */
   readonly persist: boolean;
+  /** What `[projects]` says about the project; null = nothing. */
+  readonly trust: 'trusted' | 'untrusted' | null;
+  /** The overrides that came with a call, as they came: what its thread needs again when it is resumed. */
+  readonly call_config: readonly Override[];
   /** Things a person should know; each is shown once. */
   readonly warnings: readonly string[];
 };
@@ -96,10 +101,25 @@ export type LoadOptions = {
     readonly developer_instructions?: string;
     readonly compact_prompt?: string;
     readonly writable_roots?: readonly string[];
+    readonly model_provider?: string;
+    /** A permission profile (`-P`); not together with `sandbox`. */
+    readonly permission_profile?: string;
   };
+  /** `--oss`: a local provider; true = the one of `oss_provider`. */
+  readonly oss?: boolean | 'ollama' | 'lmstudio';
   readonly strict?: boolean;
   readonly ignore_user_config?: boolean;
   readonly ignore_rules?: boolean;
   /** What applies when no layer chose: `exec` and `mcp-server` differ in the approval policy. */
   readonly front_door: 'mcp-server' | 'exec';
+  /** False: the approval policy is `never` whatever files and overrides say. Default: true, but false in `exec`. */
+  readonly can_ask?: boolean;
+  /** False: no rollout is to be written. Default true. */
+  readonly persist?: boolean;
+  /** True for a provider whose key was stored by `interpreter login`. */
+  readonly logged_in?: (provider: string) => boolean;
+  /** Keeps parsed files between loads. */
+  readonly cache?: ConfigCache;
+  /** Default /etc/openinterpreter/config.toml. */
+  readonly system_file?: string;
 };

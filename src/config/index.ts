@@ -2,4 +2,14 @@
  * Configuration: defaults, files, profile, overrides and arguments become one frozen `Config`.
  * Reads files and nothing else; never writes outside `config set`, never starts a process.
  */
+export { BUILT_IN_PROVIDERS, type BuiltInProvider, defaultModelOf } from './built-in-providers.js';
+export { type CommandEnvironmentOptions, commandEnvironment } from './command-environment.js';
 export * from './config.js';
+export { ConfigError } from './errors.js';
+export { homeDir } from './home.js';
+export { loadConfig } from './load-config.js';
+export { CALL_CONFIG, featureOverride, flattenCallConfig, parseOverride } from './override.js';
+export { inGitWorkTree } from './project.js';
+export { providerVariables } from './resolve-provider.js';
+export { restoreConfig, type StoredThread, storableOverrides } from './stored-thread.js';
+export { ConfigCache } from './toml-file.js';
