@@ -6,7 +6,7 @@
  * `fetch` ends every body after 300 s without data. Their types are used, their transport is not. Figures and the way to
  * repeat them: bench/first-request.bench.ts.
  */
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { hasCode, onAbort } from '../util/index.js';
 import { IdleError } from './errors.js';
@@ -114,7 +114,7 @@ function proxyFor(protocol: string, env: Env): string | null {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
 }
 
-type Requester = typeof import('node:http').request;
+type Requester = typeof httpRequest;
 
 function directClient(requester: Requester, agent: Agent): Client {
   const once = (request: HttpRequest) =>

@@ -27,7 +27,7 @@ export function readErrorBody(text: string): ErrorBody {
 export function errorOf(value: unknown): ErrorBody {
   if (typeof value === 'string') return { message: limited(value), codes: [] };
   if (Array.isArray(value)) return errorOf(value[0] ?? '');
-  if (!isObject(value)) return { message: value == null ? '' : limited(String(value)), codes: [] };
+  if (!isObject(value)) return { message: value == null ? '' : limited(JSON.stringify(value) ?? ''), codes: [] };
   const outer = {
     message: messageOf(value),
     codes: codesOf(value),

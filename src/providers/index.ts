@@ -5,4 +5,7 @@
  */
 export { type Connections, createConnections } from './connections.js';
 export type { RunAuthCommand } from './credentials.js';
+export { SettingsError } from './errors.js';
+export { type KeyPlace, login, loginStatus, logout, storedKey } from './key-store.js';
+export { type ModelInfoOptions, modelInfo } from './model-info.js';
 export { createProvider, type ProviderDeps } from './provider.js';

@@ -1,5 +1,4 @@
 /** The event stream of the Responses API -> ModelEvents. */
-import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { HistoryItem, ModelError, ModelEvent, ModelRequest, TokenUsage } from '../../protocol/index.js';
 import { errorOf } from '../error-text.js';
 import { brokenStream, streamedError } from '../errors.js';
@@ -42,7 +41,7 @@ class ResponsesDecoder implements Decoder {
   }
 
   private read(event: JsonObject, name: string): ModelEvent[] {
-    switch (name as ResponseStreamEvent['type'] | 'response.done' | '') {
+    switch (name) {
       case 'response.created':
         this.responseId = textOf(objectOf(event.response).id);
         return [];
