@@ -17,7 +17,7 @@ export function ownIdentity(): Identity {
  */
 export function processState(identity: Identity): 'running' | 'dead' | 'unknown' {
   if (identity.host !== ownHost()) return 'unknown';
-  if (process.platform === 'linux') return startTime(identity.pid) === identity.start ? 'running' : 'dead';
+  if (identity.start !== '') return startTime(identity.pid) === identity.start ? 'running' : 'dead';
   try {
     process.kill(identity.pid, 0);
     return 'unknown';

@@ -1,0 +1,27 @@
+/**
+ * The append-only JSONL record of a thread: one file per thread, written while it runs, read back for a resume, in the
+ * form that codex 0.148 reads and writes. Also where these files are, and the lock that keeps a thread to one process.
+ * Must never: lose a line that was flushed, change a line that was written, fail a turn because of the disk, or
+ * decide what a thread does next.
+ */
+export type {
+  CompactedLine,
+  HistoryBase,
+  InterpreterLine,
+  Json,
+  JsonObject,
+  LinePayloads,
+  LineType,
+  RolloutEvent,
+  SessionMeta,
+  TurnSettings,
+  WorldState,
+} from './lines.js';
+export { deleteRollout, moveRollout, unpackRollout } from './move-rollout.js';
+export { type Problem, readMeta, readRollout, type ThreadRecord, UnreadableRolloutError } from './read-rollout.js';
+export { LOST_OUTPUT, repairHistory } from './repair-history.js';
+export { approvalName, summarizeRollout, threadTitle } from './summary.js';
+export { findRollout, isThreadId, listRollouts, type RolloutFile, rolloutPath } from './thread-files.js';
+export { acquireThreadLock, type LockOptions, type LockResult, type ThreadLock, threadHolder } from './thread-lock.js';
+export type { LastTurn, TurnEnd, Usage } from './thread-replay.js';
+export { type AppendPoint, createRollout, openRollout, type RolloutWriter, type WriterOptions } from './writer.js';
