@@ -134,7 +134,7 @@ class Check {
         this.#fromUnion(issue, raw, base, path, found);
         return;
       case 'invalid_value':
-        this.#invalid(path, `unknown value ${found}, expected ${oneOf(issue.values)}`);
+        this.#wrongValue(path, found, oneOf(issue.values));
         return;
       case 'invalid_type':
         this.#invalid(
@@ -171,7 +171,15 @@ class Check {
     const values = outer.flatMap(one => (one.code === 'invalid_value' ? one.values : []));
     const types = outer.flatMap(one => (one.code === 'invalid_type' ? [article(one.expected)] : []));
     const expected = [...(values.length > 0 ? [oneOf(values)] : []), ...new Set(types)].join(', or ');
-    this.#invalid(path, `unknown value ${found}, expected ${expected}`);
+    this.#wrongValue(path, found, expected);
+  }
+
+  #wrongValue(path: Path, found: string, expected: string): void {
+    const isText = found.startsWith('`');
+    this.#invalid(
+      path,
+      isText ? `unknown value ${found}, expected ${expected}` : `expected ${expected}, found ${found}`,
+    );
   }
 }
 

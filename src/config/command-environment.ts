@@ -6,8 +6,8 @@ export type CommandEnvironmentOptions = {
   readonly threadId: string;
   /** Never taken from the own environment, whatever the policy says: `providerVariables(config.provider)`. */
   readonly dropNames: readonly string[];
-  /** Folders put at the front of PATH, e.g. the one of ripgrep. */
-  readonly pathPrefix?: readonly string[];
+  /** Folders added to PATH behind what is there, e.g. the one of ripgrep. */
+  readonly extraPath?: readonly string[];
   /** True adds the mark that tells programs they have no network. */
   readonly networkDisabled?: boolean;
 };
@@ -57,8 +57,9 @@ export function commandEnvironment(
   result.set('CODEX_THREAD_ID', options.threadId);
   result.set('CODEX_SESSION_ID', options.threadId);
   if (options.networkDisabled === true) result.set('CODEX_SANDBOX_NETWORK_DISABLED', '1');
-  const prefix = options.pathPrefix ?? [];
-  if (prefix.length > 0) result.set('PATH', [...prefix, ...(result.has('PATH') ? [result.get('PATH')] : [])].join(':'));
+  // Without a PATH shells use one of their own, which these folders must not replace.
+  const searched = result.get('PATH');
+  if (searched !== undefined) result.set('PATH', [searched, ...(options.extraPath ?? [])].join(':'));
   return Object.fromEntries(result);
 }
 

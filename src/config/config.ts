@@ -8,7 +8,7 @@ import type {
   SandboxPolicy,
   ShellEnvironmentPolicy,
 } from '../protocol/index.js';
-import type { ConfigCache } from './toml-file.js';
+import type { ConfigCache } from './config-cache.js';
 
 export type Config = {
   /** INTERPRETER_HOME or ~/.openinterpreter, absolute. */

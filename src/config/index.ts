@@ -5,6 +5,7 @@
 export { BUILT_IN_PROVIDERS, type BuiltInProvider, defaultModelOf } from './built-in-providers.js';
 export { type CommandEnvironmentOptions, commandEnvironment } from './command-environment.js';
 export * from './config.js';
+export { ConfigCache } from './config-cache.js';
 export { ConfigError } from './errors.js';
 export { homeDir } from './home.js';
 export { loadConfig } from './load-config.js';
@@ -12,4 +13,3 @@ export { CALL_CONFIG, featureOverride, flattenCallConfig, parseOverride } from '
 export { inGitWorkTree } from './project.js';
 export { providerVariables } from './resolve-provider.js';
 export { restoreConfig, type StoredThread, storableOverrides } from './stored-thread.js';
-export { ConfigCache } from './toml-file.js';

@@ -3,7 +3,7 @@ import type { Issue, Path } from './check-table.js';
 import { ConfigError } from './errors.js';
 import type { RawConfig } from './schema.js';
 import { dotted, isTable, makeTable, mergeTables, type Table, valueAt } from './tables.js';
-import { atKey, lineOf, type TextFile } from './toml-file.js';
+import { atKey, lineOf, type TextFile } from './text-file.js';
 
 export type LayerKind = 'system' | 'user' | 'project' | 'profile' | 'override' | 'argument';
 
@@ -29,22 +29,28 @@ export function placeIn(layer: Layer, path: Path): Place {
   return layer.file === null ? { label: layer.label } : lineOf(layer.file, [...layer.prefix, ...path]);
 }
 
-/** Throws for what can't be used; the rest of what deserves a word is returned as warnings. */
-export function judgeIssues(layer: Layer, issues: readonly Issue[], strict: boolean): string[] {
-  const fatal = (issue: Issue) =>
-    issue.kind === 'invalid' || (issue.kind === 'unknown' && (strict || layer.kind === 'override'));
-  const errors = issues.filter(fatal);
-  if (errors.length > 0) {
-    const told = errors
-      .slice(0, 10)
-      .map(issue => atLayer(layer, issue.path, issue.message, issue.kind === 'invalid' ? 'value' : 'key'));
-    const more = errors.length > 10 ? [`and ${errors.length - 10} more`] : [];
-    throw new ConfigError([...told, ...more].join('\n'));
+/** What can't be used, and what deserves a word, each with its place. */
+export function judgeIssues(
+  layer: Layer,
+  issues: readonly Issue[],
+  strict: boolean,
+): { readonly errors: readonly string[]; readonly warnings: readonly string[] } {
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  for (const { kind, path, message } of issues) {
+    if (kind === 'invalid') errors.push(atLayer(layer, path, message, 'value'));
+    else if (kind === 'idle') warnings.push(warningAt(layer, path, message));
+    else if (strict || layer.kind === 'override') errors.push(atLayer(layer, path, message, 'key'));
+    else if (path[0] === 'features') warnings.push(warningAt(layer, path, message));
   }
-  return issues.flatMap(issue => {
-    if (issue.kind === 'idle' || issue.path[0] === 'features') return [warningAt(layer, issue.path, issue.message)];
-    return [];
-  });
+  return { errors, warnings };
+}
+
+/** Throws ConfigError when there are any. */
+export function throwErrors(errors: readonly string[]): void {
+  if (errors.length === 0) return;
+  const more = errors.length > 10 ? [`and ${errors.length - 10} more`] : [];
+  throw new ConfigError([...errors.slice(0, 10), ...more].join('\n'));
 }
 
 /** `path:line: message` on one line. */

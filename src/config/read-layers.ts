@@ -1,15 +1,15 @@
 /** Finds and reads every layer that applies to one folder. */
 import path from 'node:path';
 import type { LoadOptions, Override } from './config.js';
+import { ConfigCache } from './config-cache.js';
 import { ConfigError } from './errors.js';
 import { absolutePath, homeDir } from './home.js';
 import type { Keys } from './keys.js';
-import { atLayer, judgeIssues, type Layer, type LayerKind, MergedLayers, warningAt } from './layer.js';
+import { atLayer, judgeIssues, type Layer, type LayerKind, MergedLayers, throwErrors, warningAt } from './layer.js';
 import { splitPath } from './override.js';
 import { checkFolder, findProjectRoot, foldersBetween, type Trust, trustOf } from './project.js';
 import { ALL_KEYS, CONFIG_KEYS, type RawConfig } from './schema.js';
 import { isTable, makeTable, type Table, tableAt, valueAt } from './tables.js';
-import { ConfigCache } from './toml-file.js';
 
 export const SYSTEM_FILE = '/etc/openinterpreter/config.toml';
 export const PROJECT_FOLDER = '.openinterpreter';
@@ -52,6 +52,7 @@ export function readLayers(options: LoadOptions): Surroundings {
     ...(options.ignore_user_config === true ? [] : reader.file('user', path.join(home, CONFIG_FILE), ALL_KEYS)),
   ];
   const overrides = (options.overrides ?? []).map(override => reader.override(override));
+  reader.throwErrors();
   const own = new MergedLayers([...below, ...overrides]).values;
   const markers = own.project_root_markers ?? ['.git'];
   const root = findProjectRoot(cwd, markers);
@@ -61,6 +62,7 @@ export function readLayers(options: LoadOptions): Surroundings {
     .filter(folder => folder !== home);
   const project = folders.flatMap(folder => reader.project(path.join(folder, CONFIG_FILE), trust));
   const profile = reader.profile(options.profile ?? own.profile, below, home);
+  reader.throwErrors();
   return {
     home,
     cwd,
@@ -77,6 +79,7 @@ export function readLayers(options: LoadOptions): Surroundings {
 class Reader {
   readonly cache: ConfigCache;
   readonly warnings: string[] = [];
+  readonly #errors: string[] = [];
   readonly #options: LoadOptions;
 
   constructor(options: LoadOptions) {
@@ -88,7 +91,12 @@ class Reader {
   file(kind: LayerKind, file: string, keys: Keys): Layer[] {
     const toml = this.cache.readToml(file);
     if (toml === null) return [];
-    return [this.#check({ kind, label: file, file: toml, prefix: [] }, toml.table, keys, path.dirname(file))];
+    return [this.#check({ kind, label: file, file: toml.file, prefix: [] }, toml.table, keys, path.dirname(file))];
+  }
+
+  /** Throws ConfigError for everything that was found so far. */
+  throwErrors(): void {
+    throwErrors(this.#errors);
   }
 
   override(override: Override): Layer {
@@ -145,7 +153,9 @@ class Reader {
   #check(source: Omit<Layer, 'values'>, table: Table, keys: Keys, dir: string): Layer {
     const checked = this.cache.check(table, keys, value => absolutePath(value, dir, this.#options.env));
     const layer: Layer = { ...source, values: checked.values };
-    this.warnings.push(...judgeIssues(layer, checked.issues, this.#options.strict === true));
+    const { errors, warnings } = judgeIssues(layer, checked.issues, this.#options.strict === true);
+    this.#errors.push(...errors);
+    this.warnings.push(...warnings);
     return layer;
   }
 }

@@ -4,7 +4,7 @@ import { HOOK_EVENTS, type HookEventName, type HookSettings } from '../protocol/
 import { messageOf } from '../util/index.js';
 import { ConfigError } from './errors.js';
 import { absolutePath, type Env } from './home.js';
-import { atLayer, judgeIssues, type Layer } from './layer.js';
+import { atLayer, judgeIssues, type Layer, throwErrors } from './layer.js';
 import type { Surroundings } from './read-layers.js';
 import { type HookGroups, hookKeys } from './schema-hooks.js';
 import { isTable, type Table } from './tables.js';
@@ -34,7 +34,9 @@ export function resolveHooks(
       const table = parseJson(file.text);
       const layer: Layer = { kind: trusted ? 'user' : 'project', label: file.path, file: null, prefix: [], values: {} };
       const checked = around.cache.check(table, KEYS, value => absolutePath(value, folder, env));
-      for (const warning of judgeIssues(layer, checked.issues, strict)) warn(warning);
+      const { errors, warnings } = judgeIssues(layer, checked.issues, strict);
+      throwErrors(errors);
+      for (const warning of warnings) warn(warning);
       return hooksOf({ ...layer, values: checked.values }, trusted);
     } catch (error) {
       if (!(error instanceof ConfigError || error instanceof SyntaxError)) throw error;
