@@ -7,9 +7,12 @@ export { type CommandEnvironmentOptions, commandEnvironment } from './command-en
 export * from './config.js';
 export { ConfigCache } from './config-cache.js';
 export { ConfigError } from './errors.js';
+export { type ExplainedValue, type Explanation, explainConfig } from './explain-config.js';
 export { homeDir } from './home.js';
 export { loadConfig } from './load-config.js';
 export { CALL_CONFIG, featureOverride, flattenCallConfig, parseOverride } from './override.js';
 export { inGitWorkTree } from './project.js';
+export { configJsonSchema, configReference } from './reference.js';
 export { providerVariables } from './resolve-provider.js';
+export { type SetResult, setConfigValue } from './set-config-value.js';
 export { restoreConfig, type StoredThread, storableOverrides } from './stored-thread.js';

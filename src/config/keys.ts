@@ -86,6 +86,8 @@ export const name = (doc: string, fallback: string | null = null) => value(doc, 
 export const flag = (doc: string, fallback: boolean) => value(doc, () => z.boolean(), String(fallback));
 export const count = (doc: string, fallback: string | null = null) =>
   value(doc, () => z.number().int().min(0).max(Number.MAX_SAFE_INTEGER), fallback);
+export const tokens = (doc: string, fallback: string | null = null) =>
+  value(doc, () => z.number().int().min(1).max(Number.MAX_SAFE_INTEGER), fallback);
 export const seconds = (doc: string, fallback: string | null = null) =>
   value(doc, () => z.number().min(0).max(2_000_000), fallback);
 export const texts = (doc: string, fallback: string | null = null) => value(doc, () => z.array(z.string()), fallback);

@@ -19,7 +19,8 @@ export function parseOverride(text: string, source: string): Override {
   const path = text.slice(0, equals).trim();
   if (path === '') throw new ConfigError(`Invalid override (empty key): ${text}. Write ${source} key=value.`);
   splitPath(path, source);
-  return { path, value: parseValue(text.slice(equals + 1).trim()), source };
+  const value = text.slice(equals + 1).trim();
+  return { path, value: parseTomlValue(value) ?? value.replace(/^["']+|["']+$/g, ''), source };
 }
 
 /**
@@ -65,11 +66,10 @@ function quotedNames(path: string): string[] | null {
   return names;
 }
 
-function parseValue(text: string): unknown {
+/** One value in TOML notation; undefined when `text` is none. */
+export function parseTomlValue(text: string): unknown {
   const table = parseToml(`_x_ = ${text}`);
-  const alone = table !== undefined && Object.keys(table).length === 1;
-  if (alone) return valueAt(table, ['_x_']);
-  return text.replace(/^["']+|["']+$/g, '');
+  return table !== undefined && Object.keys(table).length === 1 ? valueAt(table, ['_x_']) : undefined;
 }
 
 function parseToml(text: string) {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SANDBOX_MODES } from '../protocol/index.js';
 import { FEATURES, type FeatureName } from './config.js';
-import { count, flag, type Infer, map, name, oneOf, path, paths, table, text, texts, value } from './keys.js';
+import { count, flag, type Infer, map, name, oneOf, path, paths, table, text, texts, tokens, value } from './keys.js';
 import { hookKeys } from './schema-hooks.js';
 import { mcpServerKeys } from './schema-mcp.js';
 import { otelKeys } from './schema-otel.js';
@@ -12,8 +12,8 @@ import { providerKeys } from './schema-providers.js';
 const modelKeys = {
   model: name('Model id, as the provider spells it.', 'the default model of the provider'),
   model_provider: name('Id of the provider: a built-in one or one of `[model_providers]`.', 'openai'),
-  model_context_window: count('Tokens of the context window, when it differs from the catalogue.', 'by model'),
-  model_auto_compact_token_limit: count('Tokens of history at which it is compacted.', '90 % of the window'),
+  model_context_window: tokens('Tokens of the context window, when it differs from the catalogue.', 'by model'),
+  model_auto_compact_token_limit: tokens('Tokens of history at which it is compacted.', '90 % of the window'),
   model_reasoning_effort: name(
     'How hard the model thinks: `minimal`, `low`, `medium`, `high`, `xhigh`, or any value the model knows.',
     'by model',
@@ -29,7 +29,7 @@ const modelKeys = {
   developer_instructions: text('Text sent as the first part of the developer message.'),
   compact_prompt: text('Prompt that asks for the summary when the history is compacted.'),
   experimental_compact_prompt_file: path('File with the compaction prompt; `compact_prompt` wins.'),
-  tool_output_token_limit: count('Tokens of one tool output that the model is shown.', '10000'),
+  tool_output_token_limit: tokens('Tokens of one tool output that the model is shown.', '10000'),
   service_tier: name('Service tier to ask for, e.g. `priority` or `flex`.'),
   review_model: name('Model of `interpreter exec review`.', 'the value of `model`'),
   harness: text(
