@@ -107,20 +107,15 @@ export type RolloutEvent =
       readonly completed_at_ms: number;
     };
 
-export type LinePayloads = {
-  session_meta: SessionMeta;
-  turn_context: TurnSettings;
-  world_state: WorldState;
-  response_item: HistoryItem;
-  event_msg: RolloutEvent;
-  compacted: CompactedLine;
-  interpreter: InterpreterLine;
-};
-
-export type LineType = keyof LinePayloads;
-
-/** One thing to write, as a pair that belongs together. */
-export type RolloutLine = { [T in LineType]: { readonly type: T; readonly payload: LinePayloads[T] } }[LineType];
+/** One thing to write. */
+export type RolloutLine =
+  | { readonly type: 'session_meta'; readonly payload: SessionMeta }
+  | { readonly type: 'turn_context'; readonly payload: TurnSettings }
+  | { readonly type: 'world_state'; readonly payload: WorldState }
+  | { readonly type: 'response_item'; readonly payload: HistoryItem }
+  | { readonly type: 'event_msg'; readonly payload: RolloutEvent }
+  | { readonly type: 'compacted'; readonly payload: CompactedLine }
+  | { readonly type: 'interpreter'; readonly payload: InterpreterLine };
 
 /** The payload as it stands in the file. */
 export function encodePayload(line: RolloutLine): unknown {

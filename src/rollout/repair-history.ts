@@ -42,24 +42,29 @@ export function repairHistory(items: readonly HistoryItem[]): HistoryItem[] {
 /** The outputs of a history by call id, in order. */
 class OutputQueues {
   readonly #queues = new Map<string, { index: number; output: Output }[]>();
-  readonly #calls = new Map<string, number[]>();
+  /** Calls with the response they are in: an id may come again in a later one. */
+  readonly #calls = new Map<string, { index: number; response: number }[]>();
 
   constructor(items: readonly HistoryItem[]) {
+    let response = 0;
     for (const [index, item] of items.entries()) {
+      if (isOutput(item) || !isFromModel(item)) response++;
       const callId = isOutput(item) ? idOfCall(item) : callIdOf(item);
       if (callId === null) continue;
       if (isOutput(item)) push(this.#queues, callId, { index, output: item });
-      else push(this.#calls, callId, index);
+      else push(this.#calls, callId, { index, response });
     }
   }
 
-  /** The first output after `index` that a later call with the same id did not get; in the kind the call asks for. */
+  /** The first output that is left between the call and the next response with its id, in the kind the call asks for. */
   take(call: HistoryItem, callId: string, index: number): Output | null {
+    const calls = this.#calls.get(callId) ?? [];
+    const own = calls.find(other => other.index === index);
+    const next = calls.find(other => other.index > index && other.response !== own?.response);
     const queue = this.#queues.get(callId) ?? [];
-    const next = this.#calls.get(callId)?.find(other => other > index) ?? Number.POSITIVE_INFINITY;
     const at = queue.findIndex(entry => entry.index > index);
     const found = queue[at];
-    if (found === undefined || found.index > next) return null;
+    if (found === undefined || (next !== undefined && found.index > next.index)) return null;
     queue.splice(at, 1);
     return inKindOf(call, callId, found.output);
   }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../util/index.js';
-import { encodePayload, type LinePayloads, type LineType, type RolloutLine } from './lines.js';
+import { encodePayload, type RolloutLine } from './lines.js';
 import { storeOnce } from './store-once.js';
 import { rolloutPath } from './thread-files.js';
 
@@ -23,7 +23,7 @@ import { rolloutPath } from './thread-files.js';
  */
 export interface RolloutWriter {
   readonly path: string;
-  append<T extends LineType>(type: T, payload: LinePayloads[T]): void;
+  append(line: RolloutLine): void;
   /** Hands everything to the kernel, so that a killed process loses nothing. False when that failed for now. */
   flush(): boolean;
   /** `flush`, then the file is closed and put on the disk in the background. A later `append` opens it again. */
@@ -97,9 +97,7 @@ class FileWriter implements RolloutWriter {
     this.#nextOrdinal = at.next_ordinal;
   }
 
-  append<T extends LineType>(type: T, payload: LinePayloads[T]): void {
-    // The pair is correlated by T, which a union cannot say of a generic.
-    const line = { type, payload } as RolloutLine;
+  append(line: RolloutLine): void {
     const text = this.#textOf(line);
     this.#pending.push({ text, droppable: isDroppable(line) });
     this.#pendingSize += text.length;
