@@ -1,7 +1,8 @@
 /** Replacing old history by a summary, so that a thread outlives its context window. */
 import type { HistoryItem, ModelError, ModelRequest, Provider, TokenUsage } from '../protocol/index.js';
+import { isPrompt } from '../rollout/index.js';
 import { estimateTokens, truncateMiddle } from '../util/index.js';
-import { isPrompt, message, summaryText } from './context.js';
+import { isSummary, message, summaryText } from './context.js';
 import { textOf } from './model-stream.js';
 
 export const DEFAULT_COMPACT_PROMPT = `The context window is almost full. Write a hand-off summary so that another model can take over this thread and knows nothing else about it. Say:
@@ -140,7 +141,7 @@ export function replacementHistory(options: Replacement): HistoryItem[] {
 function keptPrompts(history: readonly HistoryItem[]): HistoryItem[] {
   const kept: HistoryItem[] = [];
   let left = KEPT_PROMPT_TOKENS;
-  for (const item of history.filter(isPrompt).toReversed()) {
+  for (const item of history.filter(isOwnPrompt).toReversed()) {
     if (left <= 0) break;
     const text = textOf(item.content);
     const tokens = estimateTokens(text);
@@ -148,6 +149,10 @@ function keptPrompts(history: readonly HistoryItem[]): HistoryItem[] {
     left -= tokens;
   }
   return kept;
+}
+
+function isOwnPrompt(item: HistoryItem): item is HistoryItem & { type: 'message' } {
+  return item.type === 'message' && isPrompt(item) && !isSummary(textOf(item.content));
 }
 
 /** A guess at the size of a history where the provider counts nothing: four bytes a token. */

@@ -90,23 +90,6 @@ export function message(role: 'developer' | 'user', texts: readonly string[]): H
   return { type: 'message', id: newItemId('msg'), role, content };
 }
 
-/** Texts that stand in user messages without being the person's words. */
-const CONTEXT_STARTS = [
-  '<environment_context>',
-  '# AGENTS.md instructions for ',
-  '<turn_aborted>',
-  '<skill>',
-  '<hook_context>',
-];
-
-/** True for a message of the person (or calling program), false for context that we put in. */
-export function isPrompt(item: HistoryItem): item is HistoryItem & { type: 'message' } {
-  if (item.type !== 'message' || item.role !== 'user') return false;
-  const first = item.content[0];
-  if (first?.type !== 'input_text') return true;
-  return !CONTEXT_STARTS.some(start => first.text.startsWith(start)) && !isSummary(first.text);
-}
-
 const SUMMARY_PREFACE =
   'An earlier part of this thread was replaced by the following summary, which was written by the model that did the work. Build on it; do not repeat finished work.';
 

@@ -1,7 +1,9 @@
 /** What the command line gives the agent: everything that is not the agent's own business. */
-import type { Config } from '../config/index.js';
+import type { ShellGrammarLoader } from '../approvals/index.js';
+import type { Config, StoredThread } from '../config/index.js';
 import type { ModelInfo, Provider, ProviderSettings } from '../protocol/index.js';
 import type { Sandbox } from '../sandbox/index.js';
+import type { ThreadIndex } from '../state/index.js';
 import type { Tracer } from '../util/index.js';
 
 export type AgentDeps = {
@@ -13,8 +15,14 @@ export type AgentDeps = {
   /** Folders put on the PATH of commands, behind what is there. */
   readonly extraPath: readonly string[];
   readonly sandbox: Sandbox;
+  /** The shell grammar, loaded when a verdict first needs it. */
+  readonly grammar: ShellGrammarLoader;
   readonly createProvider: (settings: ProviderSettings) => Provider;
   readonly modelInfo: (config: Config) => ModelInfo;
+  /** The present configuration with what a thread was started with on top. Throws with a message for the caller. */
+  readonly restoreConfig: (stored: StoredThread) => Config;
+  /** The index of threads; opened when first asked for. */
+  readonly index: (config: Config) => Promise<ThreadIndex>;
   readonly tracer: Tracer;
   /** For the log of the process; not shown to models or callers. */
   readonly warn: (message: string) => void;

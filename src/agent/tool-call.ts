@@ -1,4 +1,5 @@
 /** The path of one tool call: find, parse, plan, verdict, ask if needed, run. Whatever happens, the model gets an answer. */
+import { parseCommand } from '../approvals/index.js';
 import type {
   Action,
   ApprovalDecision,
@@ -110,7 +111,7 @@ async function act(call: Act): Promise<Outcome> {
     ...facts,
     policy: permission.sandboxed ? facts.policy : { type: 'danger-full-access' },
     sandboxed: permission.sandboxed && facts.policy.type !== 'danger-full-access',
-    parsed_command: action.type === 'command' ? await turn.parsedCommand(action.argv) : [],
+    parsed_command: action.type === 'command' ? parseCommand(action.argv) : [],
     env: turn.env(permission.sandboxed),
     runner: turn.deps.sandbox,
     sessions: turn.sessions,
@@ -227,7 +228,7 @@ function approvalRequest(
         type: 'command',
         command: action.argv,
         cwd: action.cwd,
-        parsed: turn.parsedNow(action.argv),
+        parsed: parseCommand(action.argv),
         unsandboxed: !verdict.sandboxed,
         ...(verdict.proposed_rule ? { proposed_rule: verdict.proposed_rule } : {}),
       };

@@ -1,5 +1,5 @@
 /** What one turn has at hand: made by the thread for each turn, read by the turn loop and the path of a tool call. */
-import type { Action, Approver, EventSink, ParsedCommand, ToolOutput, ToolSpec, Verdict } from '../protocol/index.js';
+import type { Action, Approver, EventSink, ToolOutput, ToolSpec, Verdict } from '../protocol/index.js';
 import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
 import type { Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
@@ -37,9 +37,6 @@ export type TurnContext = {
   /** Remembers an approval for the rest of the thread. */
   readonly grant: (keys: readonly string[]) => void;
   readonly saveRule: (prefix: string[]) => Promise<void>;
-  readonly parsedCommand: (argv: readonly string[]) => Promise<ParsedCommand[]>;
-  /** The same without waiting for the shell grammar. */
-  readonly parsedNow: (argv: readonly string[]) => ParsedCommand[];
   /** Hooks before a tool: the text for the model when one blocks the call. */
   readonly beforeTool: (tool: string, action: Action, input: unknown) => Promise<string | null>;
   /** Hooks after a tool: text to add to the output. */

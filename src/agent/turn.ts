@@ -145,9 +145,7 @@ class TurnLoop {
     return 'again';
   }
 
-  async #failed(
-    error: ModelAnswer & { type: 'failed' } extends { error: infer E } ? E : never,
-  ): Promise<TurnEnd | 'again'> {
+  async #failed(error: ModelError): Promise<TurnEnd | 'again'> {
     if (error.kind === 'context_window_exceeded' && this.#compactions < MAX_COMPACTIONS) {
       return (await this.#compact(true)) ?? 'again';
     }

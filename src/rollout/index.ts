@@ -4,6 +4,7 @@
  * Must never: lose a line that was flushed, change a line that was written, fail a turn because of the disk, or
  * decide what a thread does next.
  */
+export { isPrompt } from './contextual.js';
 export type {
   CompactedLine,
   HistoryBase,

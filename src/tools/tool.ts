@@ -2,7 +2,16 @@
  * The contract of a tool. A call goes: `parse` (what the model wrote -> input), `plan` (what would be touched), the
  * verdict and perhaps a question (made by the agent), `run`. A tool never asks and never decides.
  */
-import type { Action, CommandRunner, EventSink, Item, ParsedCommand, SandboxPolicy, ToolOutput, ToolSpec } from '../protocol/index.js';
+import type {
+  Action,
+  CommandRunner,
+  EventSink,
+  Item,
+  ParsedCommand,
+  SandboxPolicy,
+  ToolOutput,
+  ToolSpec,
+} from '../protocol/index.js';
 import type { Span } from '../util/index.js';
 import type { ExecSessions } from './exec-sessions.js';
 

@@ -1,0 +1,326 @@
+/** One thread: its history and settings, its record on disk, and its turns, one after the other. */
+
+import { createGrants, type Grants } from '../approvals/index.js';
+import type { Config } from '../config/index.js';
+import {
+  type EventSink,
+  type HistoryItem,
+  type Item,
+  NO_USAGE,
+  type ThreadSettings,
+  type TurnError,
+} from '../protocol/index.js';
+import { acquireThreadLock, type LockResult, type ThreadRecord as StoredRecord } from '../rollout/index.js';
+import { ExecSessions } from '../tools/index.js';
+import { BASE_INSTRUCTIONS } from './base-instructions.js';
+import { contextItems, currentContext, message, type SentContext } from './context.js';
+import type { AgentDeps } from './deps.js';
+import { newId, newItemId } from './ids.js';
+import { readThread } from './read-thread.js';
+import { Serial } from './serial.js';
+import type { RunOptions, Thread, TurnResult } from './thread.js';
+import { ThreadRecord } from './thread-record.js';
+import { LoadedThreadRules } from './thread-rules.js';
+import { nativeTools } from './tool-set.js';
+import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
+import type { TurnContext } from './turn-context.js';
+import { fanOut, type TurnClock, turnTimes } from './turn-events.js';
+import { createTurnContext, type ThreadRules } from './turn-setup.js';
+import { promptContent } from './user-input.js';
+
+/** How long a turn waits for another process that runs the same thread. */
+const LOCK_WAIT_MS = 5000;
+
+const INTERRUPTED = `<turn_aborted>
+The turn before this was interrupted before it was finished. Commands and patches of it may have run in full, in part or not at all: look at the state of the workspace before you build on it.
+</turn_aborted>`;
+
+export type AgentThreadOptions = {
+  readonly id: string;
+  readonly config: Config;
+  readonly source: string;
+  readonly deps: AgentDeps;
+  /** As read from its rollout; absent for a new thread. */
+  readonly restored?: StoredRecord;
+};
+
+export class AgentThread implements Thread {
+  readonly id: string;
+  readonly #deps: AgentDeps;
+  readonly #config: Config;
+  readonly #turns = new Serial();
+  readonly #sessions = new ExecSessions();
+  readonly #grants: Grants;
+  readonly #record: ThreadRecord;
+  readonly #rules: ThreadRules;
+  readonly #state: TurnState;
+  #sent: SentContext | null = null;
+  /** The turn before ended without an end of its own: its process died. */
+  #interrupted = false;
+  #announced = false;
+  /** Told in the next turn. */
+  readonly #warnings: string[] = [];
+  #warned = false;
+
+  constructor(options: AgentThreadOptions) {
+    this.id = options.id;
+    this.#deps = options.deps;
+    this.#config = options.config;
+    this.#grants = createGrants();
+    this.#rules = new LoadedThreadRules(options.config.rules_dirs, text => this.#warnings.push(text));
+    this.#record = new ThreadRecord({ ...options, version: options.deps.version });
+    this.#state = {
+      config: options.config,
+      model: options.deps.modelInfo(options.config),
+      provider: options.deps.createProvider(options.config.provider),
+      history: [],
+      usage: { total: NO_USAGE, last: null },
+      window: 0,
+    };
+    if (options.restored) this.#restore(options.restored);
+  }
+
+  get settings(): ThreadSettings {
+    const { config, model } = this.#state;
+    return {
+      model: config.model,
+      model_provider: config.provider.id,
+      cwd: config.cwd,
+      approval_policy: config.approval_policy,
+      sandbox_policy: config.sandbox_policy,
+      reasoning_effort: config.model_reasoning_effort ?? model.default_reasoning_effort,
+      rollout_path: this.#record.path,
+    };
+  }
+
+  run(options: RunOptions): Promise<TurnResult> {
+    return this.#turns.run(() => this.#locked(options));
+  }
+
+  /** Ends the commands that still run and closes the record. Waits for the running turn, which must be interrupted. */
+  async close(): Promise<void> {
+    await this.#sessions.close();
+    await this.#turns.run(() => Promise.resolve(this.#record.close()));
+  }
+
+  async #locked(options: RunOptions): Promise<TurnResult> {
+    const turnId = newId();
+    if (options.signal.aborted) return this.#result(turnId, { type: 'aborted' }, 'signal', {});
+    const lock = await this.#lock(options.signal);
+    if (lock?.type === 'busy') return this.#result(turnId, inUse(this.id, lock.held_by), null, {});
+    try {
+      const problem = await this.#catchUp();
+      if (problem) return this.#result(turnId, problem, null, {});
+      return await this.#turn(turnId, options);
+    } finally {
+      lock?.lock.release();
+    }
+  }
+
+  async #lock(signal: AbortSignal): Promise<LockResult | null> {
+    if (!this.#config.persist) return null;
+    return acquireThreadLock(this.#config.home, this.id, {
+      waitMs: LOCK_WAIT_MS,
+      signal,
+      warn: text => this.#warnings.push(text),
+    });
+  }
+
+  /** Another process may have gone on with the thread since our last turn. */
+  async #catchUp(): Promise<TurnEnd | null> {
+    if (this.#record.state() === 'current') return null;
+    try {
+      this.#restore(await readThread(this.#config.home, this.id));
+      return null;
+    } catch (error) {
+      return failed({ message: error instanceof Error ? error.message : String(error), kind: 'other' });
+    }
+  }
+
+  #restore(record: StoredRecord): void {
+    const state = this.#state;
+    state.history = [...record.history];
+    state.usage = { total: record.usage?.total ?? NO_USAGE, last: record.usage?.last ?? null };
+    state.window = record.window;
+    this.#sent = this.#record.restore(record, this.#grants);
+    this.#interrupted = record.last_turn?.end === 'interrupted';
+  }
+
+  async #turn(turnId: string, options: RunOptions): Promise<TurnResult> {
+    const clock: TurnClock = { startedAtMs: Date.now(), firstTokenMs: null };
+    const decision = new AbortController();
+    const signal = AbortSignal.any([options.signal, decision.signal]);
+    const emit = fanOut(clock, [this.#record.sink(), options.onEvent]);
+    const span = this.#deps.tracer.span(
+      'invoke_agent open-interpreter',
+      { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': this.id, 'codex.turn_id': turnId },
+      options.trace,
+    );
+    this.#announce(emit);
+    this.#record.beginTurn(turnId);
+    emit({
+      type: 'turn.started',
+      turn_id: turnId,
+      started_at_ms: clock.startedAtMs,
+      model_context_window: this.#window(),
+    });
+    this.#sessions.beginTurn(turnId, emit);
+    const turn = createTurnContext({
+      ...options,
+      threadId: this.id,
+      turnId,
+      deps: this.#deps,
+      config: this.#config,
+      model: this.#state.model,
+      tools: nativeTools(this.#config, this.#state.model),
+      sessions: this.#sessions,
+      grants: this.#grants,
+      rules: this.#rules,
+      onGrant: keys => this.#record.grant(keys),
+      span,
+      emit,
+      signal,
+      abort: () => decision.abort(),
+    });
+    const end = await this.#runTurn(turn, options);
+    if (end.type === 'aborted') await this.#afterInterrupt(turn);
+    this.#emitEnd(end, turnId, clock, emit);
+    this.#sessions.endTurn();
+    this.#record.endTurn();
+    if (end.type === 'failed') span.fail(end.error.message);
+    span.end();
+    const abortedBy = end.type !== 'aborted' ? null : decision.signal.aborted ? 'decision' : 'signal';
+    return this.#result(turnId, end, abortedBy, await turn.diff.changes());
+  }
+
+  #announce(emit: EventSink): void {
+    if (!this.#announced) emit({ type: 'thread.started', thread_id: this.id, settings: this.settings });
+    this.#announced = true;
+  }
+
+  #warn(emit: EventSink): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    const { model } = this.#state;
+    const warnings = [...this.#config.warnings, ...this.#warnings.splice(0), ...this.#record.takeWarnings()];
+    if (!model.known) {
+      warnings.push(
+        `No metadata for model ${model.id}: a context window of ${model.context_window} tokens and cautious abilities are assumed. Set model_context_window if that is wrong.`,
+      );
+    }
+    for (const text of warnings) {
+      emit({
+        type: 'item.completed',
+        item: { type: 'warning', id: newItemId('item'), message: text },
+        at_ms: Date.now(),
+      });
+    }
+  }
+
+  #window(): number {
+    return this.#config.model_context_window ?? this.#state.model.context_window;
+  }
+
+  async #runTurn(turn: TurnContext, options: RunOptions): Promise<TurnEnd> {
+    await this.#rules.reload();
+    this.#warn(turn.emit);
+    const context = await this.#context();
+    const turnOptions: TurnOptions = {
+      state: this.#state,
+      turn,
+      instructions: this.#config.instructions.base ?? BASE_INSTRUCTIONS,
+      outputSchema: options.output_schema ?? null,
+      freshContext: () => this.#freshContext(),
+      beforeStop: () => Promise.resolve(null),
+      beforeCompaction: () => Promise.resolve(),
+    };
+    if (this.#state.history.length > 0) {
+      const end = await compactBeforeTurn(turnOptions);
+      if (end) return end;
+    }
+    if (this.#interrupted) addToHistory(this.#state, turn, [message('user', [INTERRUPTED])]);
+    this.#interrupted = false;
+    addToHistory(this.#state, turn, contextItems(context, this.#sent));
+    this.#remember(context);
+    await this.#addPrompt(turn, options);
+    return runTurn(turnOptions);
+  }
+
+  async #addPrompt(turn: TurnContext, options: RunOptions): Promise<void> {
+    const content = await promptContent(options.input);
+    const id = newItemId('msg');
+    addToHistory(this.#state, turn, [{ type: 'message', id, role: 'user', content }]);
+    const item: Item = { type: 'user_message', id, content: [...options.input] };
+    turn.emit({ type: 'item.started', item, at_ms: Date.now() });
+    turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
+  }
+
+  #context(): Promise<SentContext> {
+    return currentContext({
+      config: this.#config,
+      shell: this.#deps.shell,
+      tmpdir: this.#deps.env['TMPDIR'] ?? null,
+      skills: null,
+      now: new Date(),
+      warn: this.#deps.warn,
+    });
+  }
+
+  /** The whole context, for a history that starts afresh. */
+  async #freshContext(): Promise<HistoryItem[]> {
+    const context = await this.#context();
+    this.#remember(context);
+    return contextItems(context, null);
+  }
+
+  #remember(context: SentContext): void {
+    this.#sent = context;
+    this.#record.context(context);
+  }
+
+  async #afterInterrupt(turn: TurnContext): Promise<void> {
+    await this.#sessions.interruptTurn(turn.turnId);
+    addToHistory(this.#state, turn, [message('user', [INTERRUPTED])]);
+  }
+
+  #emitEnd(end: TurnEnd, turnId: string, clock: TurnClock, emit: EventSink): void {
+    const base = { turn_id: turnId, ...turnTimes(clock) };
+    switch (end.type) {
+      case 'completed':
+        return emit({ type: 'turn.completed', last_message: end.lastMessage, ...base });
+      case 'failed':
+        return emit({ type: 'turn.failed', error: end.error, ...base });
+      case 'aborted':
+        return emit({ type: 'turn.aborted', reason: 'interrupted', ...base });
+    }
+  }
+
+  #result(
+    turnId: string,
+    end: TurnEnd,
+    abortedBy: TurnResult['aborted_by'],
+    changes: TurnResult['changes'],
+  ): TurnResult {
+    return {
+      thread_id: this.id,
+      turn_id: turnId,
+      status: end.type,
+      content: end.type === 'completed' ? (end.lastMessage ?? '') : end.type === 'failed' ? end.error.message : '',
+      error: end.type === 'failed' ? end.error : null,
+      usage: this.#state.usage.total,
+      changes,
+      aborted_by: abortedBy,
+    };
+  }
+}
+
+function failed(error: TurnError): TurnEnd {
+  return { type: 'failed', error };
+}
+
+function inUse(id: string, pid: number): TurnEnd {
+  return failed({
+    message: `Thread ${id} is in use by process ${pid}, which runs a turn of it. Reply again when that has ended.`,
+    kind: 'other',
+  });
+}

@@ -1,0 +1,14 @@
+/**
+ * The agent: threads and turns, the path of a tool call, context, history and compaction. Front doors start threads and
+ * listen to events. It never talks to a client, never reads the command line and never prints.
+ */
+export { BASE_INSTRUCTIONS } from './base-instructions.js';
+export type { AgentDeps } from './deps.js';
+export {
+  type RunOptions,
+  type Thread,
+  type ThreadManager,
+  ThreadUnavailableError,
+  type TurnResult,
+} from './thread.js';
+export { createThreadManager } from './thread-manager.js';

@@ -1,0 +1,65 @@
+/** All threads of this process: makes them, finds them in memory or on disk, ends them. */
+import type { Config } from '../config/index.js';
+import { isThreadId } from '../rollout/index.js';
+import { messageOf } from '../util/index.js';
+import { AgentThread } from './agent-thread.js';
+import type { AgentDeps } from './deps.js';
+import { newId } from './ids.js';
+import { readThread } from './read-thread.js';
+import { storedThread, withStoredLimits } from './stored-settings.js';
+import { type Thread, type ThreadManager, ThreadUnavailableError } from './thread.js';
+
+/** `home`: where threads are looked for that are not in memory. */
+export function createThreadManager(deps: AgentDeps, home: string): ThreadManager {
+  return new Manager(deps, home);
+}
+
+class Manager implements ThreadManager {
+  readonly #deps: AgentDeps;
+  readonly #home: string;
+  /** By id. Promises, so that two callers of one thread on disk get the same object. */
+  readonly #threads = new Map<string, Promise<AgentThread>>();
+
+  constructor(deps: AgentDeps, home: string) {
+    this.#deps = deps;
+    this.#home = home;
+  }
+
+  async startThread(config: Config, source: string): Promise<Thread> {
+    const id = newId();
+    const thread = new AgentThread({ id, config, source, deps: this.#deps });
+    this.#threads.set(id, Promise.resolve(thread));
+    return thread;
+  }
+
+  async getThread(id: string, adjust: (stored: Config) => Config = config => config): Promise<Thread> {
+    if (!isThreadId(id))
+      throw new ThreadUnavailableError('not_found', `No thread has the id ${id}: it is no thread id.`);
+    const known = this.#threads.get(id);
+    if (known) return known;
+    const loading = this.#load(id, adjust);
+    this.#threads.set(id, loading);
+    try {
+      return await loading;
+    } catch (error) {
+      this.#threads.delete(id);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const threads = await Promise.allSettled(this.#threads.values());
+    await Promise.all(threads.map(thread => (thread.status === 'fulfilled' ? thread.value.close() : undefined)));
+  }
+
+  async #load(id: string, adjust: (stored: Config) => Config): Promise<AgentThread> {
+    const record = await readThread(this.#home, id);
+    let config: Config;
+    try {
+      config = adjust(withStoredLimits(this.#deps.restoreConfig(storedThread(record)), record));
+    } catch (error) {
+      throw new ThreadUnavailableError('unreadable', `Thread ${id} can't be continued: ${messageOf(error)}`);
+    }
+    return new AgentThread({ id, config, source: record.meta.source, deps: this.#deps, restored: record });
+  }
+}

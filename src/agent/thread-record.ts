@@ -1,0 +1,117 @@
+/** The record of one thread on disk: its rollout and its row in the index. A thread that is not kept has neither. */
+import type { Grants } from '../approvals/index.js';
+import type { Config } from '../config/index.js';
+import type { EventSink } from '../protocol/index.js';
+import {
+  createRollout,
+  type JsonObject,
+  openRollout,
+  type RolloutWriter,
+  type ThreadRecord as StoredRecord,
+} from '../rollout/index.js';
+import type { SentContext } from './context.js';
+import { recordEvents } from './recording.js';
+import { sessionMeta, turnSettings } from './stored-settings.js';
+
+export type ThreadRecordOptions = {
+  readonly id: string;
+  readonly config: Config;
+  readonly source: string;
+  readonly version: string;
+};
+
+export class ThreadRecord {
+  readonly #options: ThreadRecordOptions;
+  readonly #warnings: string[] = [];
+  #writer: RolloutWriter | null;
+  #context = '';
+
+  constructor(options: ThreadRecordOptions) {
+    this.#options = options;
+    const { id, config } = options;
+    this.#writer = config.persist
+      ? createRollout({ home: config.home, threadId: id, startedAt: new Date(), warn: this.#warn })
+      : null;
+  }
+
+  /** Where the rollout is or will be; null when the thread is not kept. */
+  get path(): string | null {
+    return this.#writer?.path ?? null;
+  }
+
+  /** Whether the file is no longer what this process wrote or read. */
+  state(): 'current' | 'changed' | 'missing' {
+    const state = this.#writer?.check() ?? 'current';
+    return state === 'new' ? 'current' : state;
+  }
+
+  /** Takes up the record of a thread that was read; returns what its model had been told. */
+  restore(stored: StoredRecord, grants: Grants): SentContext | null {
+    this.#writer?.close();
+    this.#writer = openRollout(stored.append_point, { warn: this.#warn });
+    for (const note of stored.notes)
+      if (note.kind === 'grant' && Array.isArray(note['keys'])) grants.add(strings(note['keys']));
+    for (const problem of stored.problems)
+      this.#warnings.push(`Line ${problem.line} of ${this.path} was left out: ${problem.reason}`);
+    const sent = stored.world_state.at(-1)?.['interpreter_context'];
+    this.#context = JSON.stringify(sent ?? null);
+    // Written by `context` below; anything else that a file may hold there only costs a repetition of the context.
+    return typeof sent === 'object' && sent !== null && 'permissions' in sent ? (sent as unknown as SentContext) : null;
+  }
+
+  /** A sink that writes what happens. What a crash must not lose is with the kernel when the sink returns. */
+  sink(): EventSink {
+    const writer = this.#writer;
+    if (!writer) return () => {};
+    const record = recordEvents(this.#options.id, line => writer.append(line));
+    return event => {
+      record(event);
+      if (event.type === 'history.added' || event.type === 'item.completed' || event.type === 'context.compacted') {
+        writer.flush();
+      }
+    };
+  }
+
+  beginTurn(turnId: string): void {
+    const writer = this.#writer;
+    if (!writer) return;
+    if (writer.check() === 'new')
+      writer.append({ type: 'session_meta', payload: sessionMeta({ ...this.#options, startedAt: new Date() }) });
+    writer.append({ type: 'turn_context', payload: turnSettings(turnId, this.#options.config) });
+  }
+
+  /** Everything of the turn goes to the kernel. */
+  endTurn(): void {
+    this.#writer?.flush();
+  }
+
+  /** Notes what the model has been told, when that changed. */
+  context(sent: SentContext): void {
+    const text = JSON.stringify(sent);
+    if (text === this.#context) return;
+    this.#context = text;
+    const state: JsonObject = { interpreter_context: JSON.parse(text) as JsonObject };
+    this.#writer?.append({ type: 'world_state', payload: { full: true, state } });
+  }
+
+  grant(keys: readonly string[]): void {
+    this.#writer?.append({ type: 'interpreter', payload: { kind: 'grant', keys } });
+  }
+
+  /** What went wrong with the file and was not told yet. */
+  takeWarnings(): string[] {
+    return this.#warnings.splice(0);
+  }
+
+  close(): void {
+    this.#writer?.close();
+  }
+
+  #warn = (text: string): void => {
+    this.#warnings.push(text);
+  };
+}
+
+function strings(values: readonly unknown[]): string[] {
+  return values.filter(value => typeof value === 'string');
+}
