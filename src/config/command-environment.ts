@@ -14,12 +14,8 @@ export type CommandEnvironmentOptions = {
 
 const CORE = ['PATH', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'USER'];
 const DEFAULT_EXCLUDES = ['*KEY*', '*SECRET*', '*TOKEN*'];
-/** Lets a program act as this process towards services; no command needs it. */
-const ALWAYS_DROPPED = [
-  'OPENAI_WORKLOAD_IDENTITY_CONTEXT',
-  'OPENAI_WORKLOAD_IDENTITY_TOKEN',
-  'OPENAI_WORKLOAD_IDENTITY_TOKEN_FILE',
-];
+/** The three variables of workload identities: with them a program acts as this process towards the service. */
+const ALWAYS_DROPPED = ['OPENAI_FEDERATION_RULE_ID', 'OPENAI_IDENTITY_TOKEN_FILE', 'OPENAI_WORKLOAD_IDENTITY_CONTEXT'];
 
 /** Programs that page, colour or ask would hang or litter the output. */
 const FOR_EVERY_COMMAND = {

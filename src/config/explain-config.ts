@@ -28,7 +28,7 @@ export function explainConfig(options: LoadOptions): Explanation {
   const around = readLayers(options);
   const config = resolveConfig(around, options);
   const merged = new MergedLayers([...around.merged.layers, argumentLayer(options)]);
-  const explainer = new Explainer(merged, defaultsOf(config));
+  const explainer = new Explainer(merged, config);
   explainer.table(merged.values, CONFIG_KEYS, []);
   return { values: explainer.rows, warnings: config.warnings };
 }
@@ -36,11 +36,13 @@ export function explainConfig(options: LoadOptions): Explanation {
 class Explainer {
   readonly rows: ExplainedValue[] = [];
   readonly #merged: MergedLayers;
+  readonly #config: Config;
   readonly #defaults: ReadonlyMap<string, unknown>;
 
-  constructor(merged: MergedLayers, defaults: ReadonlyMap<string, unknown>) {
+  constructor(merged: MergedLayers, config: Config) {
     this.#merged = merged;
-    this.#defaults = defaults;
+    this.#config = config;
+    this.#defaults = defaultsOf(config);
   }
 
   table(values: unknown, keys: Keys, path: readonly string[]): void {
@@ -52,7 +54,8 @@ class Explainer {
   #node(value: unknown, node: KeyNode, path: readonly string[]): void {
     switch (node.kind) {
       case 'table':
-        this.table(value, node.keys, path);
+        if (path[0] === 'hooks') this.#hooks();
+        else this.table(value, node.keys, path);
         return;
       case 'map':
         for (const [name, one] of Object.entries(isTable(value) ? value : {}))
@@ -73,6 +76,22 @@ class Explainer {
         const below = node.kind === 'map' ? node.each : node.keys[key];
         if (below !== undefined) this.#entry(one, below, [...path, key]);
       }
+    }
+  }
+
+  /** Hooks of all layers add to each other, and some stand in files of their own. */
+  #hooks(): void {
+    for (const [index, hook] of this.#config.hooks.entries()) {
+      const { event, source, ...rest } = hook;
+      const origin = this.#merged.layers.findLast(layer => (layer.file?.path ?? layer.label) === source);
+      this.rows.push({
+        key: `hooks.${event}[${index}]`,
+        value: rest,
+        layer: origin?.kind ?? 'user',
+        source,
+        line: null,
+        note: null,
+      });
     }
   }
 

@@ -88,8 +88,11 @@ export const count = (doc: string, fallback: string | null = null) =>
   value(doc, () => z.number().int().min(0).max(Number.MAX_SAFE_INTEGER), fallback);
 export const tokens = (doc: string, fallback: string | null = null) =>
   value(doc, () => z.number().int().min(1).max(Number.MAX_SAFE_INTEGER), fallback);
+/** Up to what a timer can wait. */
+export const milliseconds = (doc: string, fallback: string | null = null) =>
+  value(doc, () => z.number().int().min(1).max(2_000_000_000), fallback);
 export const seconds = (doc: string, fallback: string | null = null) =>
-  value(doc, () => z.number().min(0).max(2_000_000), fallback);
+  value(doc, () => z.number().min(0.001).max(2_000_000), fallback);
 export const texts = (doc: string, fallback: string | null = null) => value(doc, () => z.array(z.string()), fallback);
 export const textMap = (doc: string) => value(doc, () => z.record(z.string(), z.string()));
 export function oneOf<const T extends readonly [string, ...string[]]>(

@@ -78,7 +78,8 @@ function parentsOf(dir: string): string[] {
   return parents;
 }
 
-function canonical(place: string): string {
+/** With links resolved, as far as the place exists. */
+export function canonical(place: string): string {
   try {
     return realpathSync(place);
   } catch {

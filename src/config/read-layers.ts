@@ -7,7 +7,7 @@ import { absolutePath, homeDir } from './home.js';
 import type { Keys } from './keys.js';
 import { atLayer, judgeIssues, type Layer, type LayerKind, MergedLayers, throwErrors, warningAt } from './layer.js';
 import { splitPath } from './override.js';
-import { checkFolder, findProjectRoot, foldersBetween, type Trust, trustOf } from './project.js';
+import { canonical, checkFolder, findProjectRoot, foldersBetween, type Trust, trustOf } from './project.js';
 import { ALL_KEYS, CONFIG_KEYS, type RawConfig } from './schema.js';
 import { isTable, makeTable, type Table, tableAt, valueAt } from './tables.js';
 
@@ -59,9 +59,9 @@ export function readLayers(options: LoadOptions): Surroundings {
   const trust = trustOf(cwd, root, trustEntries(own));
   const folders = foldersBetween(root, cwd)
     .map(folder => path.join(folder, PROJECT_FOLDER))
-    .filter(folder => folder !== home);
+    .filter(folder => canonical(folder) !== canonical(home));
   const project = folders.flatMap(folder => reader.project(path.join(folder, CONFIG_FILE), trust));
-  const profile = reader.profile(options.profile ?? own.profile, below, home);
+  const profile = reader.profile(options.profile ?? own.profile, [...below, ...overrides], home);
   reader.throwErrors();
   return {
     home,

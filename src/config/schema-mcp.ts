@@ -1,6 +1,6 @@
 /** `[mcp_servers.<name>]` */
 import { z } from 'zod';
-import { count, flag, map, name, oneOf, path, seconds, table, textMap, texts, value } from './keys.js';
+import { flag, map, milliseconds, name, oneOf, path, seconds, table, textMap, texts, value } from './keys.js';
 
 const MODES = ['auto', 'prompt', 'writes', 'approve'] as const;
 
@@ -21,7 +21,7 @@ export const mcpServerKeys = table('', {
   enabled: flag('False: it is not started.', true),
   required: flag('Whether a call fails when it can not be started.', false),
   startup_timeout_sec: seconds('Seconds it may take to start.', '30'),
-  startup_timeout_ms: count('The same in milliseconds.'),
+  startup_timeout_ms: milliseconds('The same in milliseconds.'),
   tool_timeout_sec: seconds('Seconds without a sign of life after which a tool call is given up.', '300'),
   enabled_tools: texts('Only these tools are shown.', 'all'),
   disabled_tools: texts('These are not.', '[]'),

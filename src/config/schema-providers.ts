@@ -1,6 +1,5 @@
 /** `[model_providers.<id>]` */
-import { z } from 'zod';
-import { count, name, oneOf, path, table, text, textMap, texts, value } from './keys.js';
+import { count, milliseconds, name, oneOf, path, table, text, textMap, texts } from './keys.js';
 
 export const providerKeys = table('', {
   name: text('Name to show.', 'the id'),
@@ -19,19 +18,15 @@ export const providerKeys = table('', {
     command: name('Program.'),
     args: texts('Its arguments.', '[]'),
     cwd: path('Its working directory.'),
-    timeout_ms: value('Milliseconds it may take.', () => z.number().int().min(1).max(86_400_000), '5000'),
-    refresh_interval_ms: count('Milliseconds after which it is run again; also after a 401.', '300000'),
+    timeout_ms: milliseconds('Milliseconds it may take.', '5000'),
+    refresh_interval_ms: milliseconds('Milliseconds after which it is run again; also after a 401.', '300000'),
   }),
   http_headers: textMap('Headers sent with each request.'),
   env_http_headers: textMap('Header = environment variable with its value; left out when that is unset or blank.'),
   query_params: textMap('Parameters appended to each URL.'),
   request_max_retries: count('How often a failed request is sent again, at most 100.', '4'),
   stream_max_retries: count('How often a broken answer is asked for again, at most 100.', '5'),
-  stream_idle_timeout_ms: value(
-    'Milliseconds without a byte after which an answer counts as broken.',
-    () => z.number().int().min(1).max(2_000_000_000),
-    '300000',
-  ),
+  stream_idle_timeout_ms: milliseconds('Milliseconds without a byte after which an answer counts as broken.', '300000'),
   aws: table('amazon-bedrock only.', {
     region: name('AWS region.', '`AWS_REGION` or `AWS_DEFAULT_REGION`'),
   }),

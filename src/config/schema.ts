@@ -2,7 +2,23 @@
 import { z } from 'zod';
 import { SANDBOX_MODES } from '../protocol/index.js';
 import { FEATURES, type FeatureName } from './config.js';
-import { count, flag, type Infer, map, name, oneOf, path, paths, table, text, texts, tokens, value } from './keys.js';
+import {
+  count,
+  flag,
+  type Infer,
+  map,
+  milliseconds,
+  name,
+  oneOf,
+  path,
+  paths,
+  seconds,
+  table,
+  text,
+  texts,
+  tokens,
+  value,
+} from './keys.js';
 import { hookKeys } from './schema-hooks.js';
 import { mcpServerKeys } from './schema-mcp.js';
 import { otelKeys } from './schema-otel.js';
@@ -89,7 +105,10 @@ const safetyKeys = {
   ),
   permissions: map('Permission profiles.', 'name', permissionKeys),
   allow_login_shell: flag('Whether commands may run in a login shell.', true),
-  background_terminal_max_timeout: count('Longest wait for output of a running command, milliseconds.', '300000'),
+  background_terminal_max_timeout: milliseconds(
+    'Longest wait for output of a running command, milliseconds.',
+    '300000',
+  ),
   shell_environment_policy: table('The environment of commands.', {
     inherit: oneOf(
       'What is taken from the own environment; `core` is PATH, HOME and the like.',
@@ -133,11 +152,7 @@ const placeKeys = {
   mcp_server: table('The product as an MCP server.', {
     events: oneOf('`none` turns the `codex/event` notifications off.', ['codex', 'none'], 'codex'),
     thread_id_text: flag('Whether the thread id follows the answer as a second text block.', true),
-    approval_timeout_sec: value(
-      'Seconds until an unanswered question counts as a denial.',
-      () => z.number().min(0.001).max(2_000_000),
-      '600',
-    ),
+    approval_timeout_sec: seconds('Seconds until an unanswered question counts as a denial.', '600'),
   }),
 } as const;
 

@@ -38,47 +38,91 @@ export function restoreConfig(options: LoadOptions, stored: StoredThread): Confi
         : {}),
     },
   });
+  const approval = given.approval_policy === undefined ? stored.approval_policy : undefined;
   const sandboxGiven = given.sandbox !== undefined || given.permission_profile !== undefined;
+  const sandbox = sandboxGiven ? undefined : stored.sandbox_policy;
   return Object.freeze({
     ...config,
-    ...(given.approval_policy === undefined && stored.approval_policy !== undefined
-      ? { approval_policy: stored.approval_policy }
-      : {}),
-    ...(!sandboxGiven && stored.sandbox_policy !== undefined ? { sandbox_policy: stored.sandbox_policy } : {}),
+    approval_policy: approval ?? config.approval_policy,
+    sandbox_policy: sandbox ?? config.sandbox_policy,
+    defaulted: {
+      approval_policy: approval === undefined && config.defaulted.approval_policy,
+      sandbox_policy: sandbox === undefined && config.defaulted.sandbox_policy,
+    },
     ...(stored.reasoning_effort === undefined ? {} : { model_reasoning_effort: stored.reasoning_effort }),
     instructions: {
-      base: given.base_instructions ?? stored.instructions?.base ?? config.instructions.base,
-      developer: given.developer_instructions ?? stored.instructions?.developer ?? config.instructions.developer,
-      compact_prompt: given.compact_prompt ?? stored.instructions?.compact_prompt ?? config.instructions.compact_prompt,
+      base: remembered(given.base_instructions, stored.instructions?.base, config.instructions.base),
+      developer: remembered(
+        given.developer_instructions,
+        stored.instructions?.developer,
+        config.instructions.developer,
+      ),
+      compact_prompt: remembered(
+        given.compact_prompt,
+        stored.instructions?.compact_prompt,
+        config.instructions.compact_prompt,
+      ),
     },
   });
 }
 
-/** Overrides that may be written down: values that are secrets by their name are left out; the names of variables stay. */
+/** A remembered null means: there was none, whatever the files say now. */
+function remembered(
+  given: string | undefined,
+  stored: string | null | undefined,
+  present: string | null,
+): string | null {
+  if (given !== undefined) return given;
+  return stored === undefined ? present : stored;
+}
+
+/**
+ * Overrides that may be written down: values that are secrets by their name or look are left out, names of variables
+ * stay. What is left out has to come from the configuration when the thread is resumed.
+ */
 export function storableOverrides(overrides: readonly Override[]): { path: string; value: unknown }[] {
   return overrides.flatMap(({ path, value }) => {
-    const names = path.split('.');
-    const kept = isSecretPath(names) ? undefined : withoutSecrets(value, names);
+    const kept = withoutSecrets(value, path.split('.'));
     return kept === undefined ? [] : [{ path, value: kept }];
   });
 }
 
-const HOLDS_SECRETS = ['http_headers', 'env', 'headers', 'set', 'query_params'];
-const NAMES_ONLY = /(env_key|env_var|env_http_headers|token_limit|tokens?_limit|_instructions)/;
+/** Tables of free text, where any name may stand for a secret. */
+const FREE_TEXT = ['http_headers', 'env', 'headers', 'set', 'query_params'];
+const TELLING = /key|token|secret|pass|auth|cred|cookie|sig|session|url|uri|dsn/i;
+const NAMES_A_VARIABLE = /env_key|env_var|env_http_headers/;
+const NO_SECRET = /_token_limit|_instructions/;
 
 function withoutSecrets(value: unknown, path: readonly string[]): unknown {
-  if (!isTable(value)) return value;
-  const kept = Object.entries(value).flatMap(([key, one]): [string, unknown][] => {
-    const here = [...path, key];
-    const clean = isSecretPath(here) ? undefined : withoutSecrets(one, here);
-    return clean === undefined ? [] : [[key, clean]];
-  });
-  return makeTable(kept);
+  if (path.some(name => NAMES_A_VARIABLE.test(name))) return value;
+  if (isTable(value)) {
+    const kept = Object.entries(value).flatMap(([key, one]): [string, unknown][] => {
+      const clean = withoutSecrets(one, [...path, key]);
+      return clean === undefined ? [] : [[key, clean]];
+    });
+    return makeTable(kept);
+  }
+  const last = path.at(-1) ?? '';
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const texts = all.filter(one => typeof one === 'string').filter(one => !one.startsWith('env:'));
+  if (texts.length === 0) return value;
+  const free = FREE_TEXT.includes(path.at(-2) ?? '');
+  const named = !NO_SECRET.test(last) && (isSecretName(last) || (free && TELLING.test(last)));
+  const looks = texts.some(text => HAS_PASSWORD.test(text) || ((free || Array.isArray(value)) && looksSecret(text)));
+  return named || looks ? undefined : value;
 }
 
-/** Headers, variables and the like are free text: only those that name a variable are harmless. */
-function isSecretPath(path: readonly string[]): boolean {
-  const last = path.at(-1) ?? '';
-  if (path.some(name => NAMES_ONLY.test(name))) return false;
-  return isSecretName(last) || HOLDS_SECRETS.includes(last) || HOLDS_SECRETS.includes(path.at(-2) ?? '');
+/** `https://user:password@host` */
+const HAS_PASSWORD = /:\/\/[^/\s]*@/;
+
+/** A long word of letters and digits, or `--api-key=...`. */
+function looksSecret(text: string): boolean {
+  if (/(token|secret|password|key)=./i.test(text)) return true;
+  return text
+    .split(/\s+/)
+    .some(word => /^[\w-]{24,}$/.test(word) && /\d/.test(word) && /[a-z]/i.test(word) && !isUuid(word));
+}
+
+function isUuid(word: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(word);
 }
