@@ -1,0 +1,156 @@
+import type { Readable, Writable } from 'node:stream';
+import type { ThreadManager } from '../agent/index.js';
+import type { Config } from '../config/index.js';
+import { within } from '../util/index.js';
+import type { CodexCall } from './arguments.js';
+import { Connection, type Era } from './connection.js';
+import { serverInfo } from './greeting.js';
+import { LineReader, MAX_LINE_BYTES } from './line-reader.js';
+import { LineWriter } from './line-writer.js';
+import { errorResponse, INVALID_REQUEST } from './message.js';
+import type { Session } from './session.js';
+import type { ToolCalls } from './tool-calls.js';
+
+/** What the first call needs is loaded this long after the greeting, unless the call comes first. */
+const PRELOAD_DELAY_MS = 10;
+/** When closing, a client that still reads gets this long to take what was written. */
+const FLUSH_MS = 300;
+
+export type ServeOptions = {
+  /** All threads. Called when a first thread is needed, or shortly after the client said hello; may load heavy code. */
+  readonly threads: () => Promise<ThreadManager>;
+  /** The configuration of a new thread. An error it throws is shown to the caller by its message. */
+  readonly resolveConfig: (call: CodexCall) => Config | Promise<Config>;
+  /** Version of the product. */
+  readonly version: string;
+  readonly input: Readable;
+  /** Belongs to the protocol alone; see `reserveStdout`. */
+  readonly output: Writable;
+  /** One line for the operator (stderr). */
+  readonly log: (message: string) => void;
+  readonly settings: Config['mcp_server'];
+  /** Signs what a client carries between two calls of one turn; default: random, good for this process. */
+  readonly stateSecret?: Uint8Array;
+};
+
+export type McpServer = {
+  /** Resolves when the client went away and what ran for it was interrupted. Never rejects. */
+  readonly gone: Promise<void>;
+  /** Stops serving: interrupts what runs and resolves like `gone`, within about two seconds. Idempotent. */
+  close(): Promise<void>;
+};
+
+/** Serves one client until it goes away. The threads stay the caller's to close. */
+export function serveMcp(options: ServeOptions): McpServer {
+  const server = new Serving(options);
+  return { gone: server.gone, close: () => server.close() };
+}
+
+type Heavy = { readonly calls: ToolCalls; openSession(era: Era): Session };
+
+class Serving {
+  readonly gone: Promise<void>;
+  readonly #options: ServeOptions;
+  readonly #writer: LineWriter;
+  readonly #reader: LineReader;
+  readonly #connection: Connection;
+  #threads: Promise<ThreadManager> | null = null;
+  #heavy: Promise<Heavy> | null = null;
+  #preload: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | null = null;
+  #resolveGone: () => void = () => {};
+
+  constructor(options: ServeOptions) {
+    this.#options = options;
+    this.gone = new Promise(resolve => {
+      this.#resolveGone = resolve;
+    });
+    const leave = () => void this.close();
+    this.#writer = new LineWriter({
+      output: options.output,
+      onGone: leave,
+      onFull: full => (full ? this.#reader.pause() : this.#reader.resume()),
+    });
+    this.#connection = new Connection({
+      writer: this.#writer,
+      version: options.version,
+      log: options.log,
+      openSession: async era => (await this.#load()).openSession(era),
+      onGreeting: () => this.#preloadSoon(),
+    });
+    const tooLong = `The message is longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB.`;
+    this.#reader = new LineReader(options.input, {
+      onLine: line => this.#connection.receive(line),
+      onOversized: () => this.#writer.send(errorResponse(null, INVALID_REQUEST, tooLong)),
+      onEnd: leave,
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#preload);
+    this.#reader.close();
+    try {
+      const calls = this.#heavy && (await this.#heavy).calls;
+      // Turns first: a session that closes would make open questions look answered.
+      await calls?.close();
+      await this.#connection.close();
+      await within(this.#writer.flushed(), FLUSH_MS);
+    } catch (error) {
+      this.#options.log(`closing: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+    this.#resolveGone();
+  }
+
+  #preloadSoon(): void {
+    this.#preload ??= setTimeout(() => {
+      this.#load()
+        .then(() => this.#loadThreads())
+        // Said again, with the reason, to the first call that needs it.
+        .catch(() => {});
+    }, PRELOAD_DELAY_MS);
+  }
+
+  /** Loads the protocol library and what stands on it, once. */
+  #load(): Promise<Heavy> {
+    this.#heavy ??= this.#loadNow();
+    return this.#heavy;
+  }
+
+  async #loadNow(): Promise<Heavy> {
+    const { openSession, ToolCalls } = await import('./heavy.js');
+    const { version, log, resolveConfig, settings, stateSecret } = this.#options;
+    const calls = new ToolCalls({
+      writer: this.#writer,
+      threads: () => this.#loadThreads(),
+      resolveConfig,
+      settings,
+      stateSecret,
+      log,
+    });
+    return {
+      calls,
+      openSession: era =>
+        openSession({
+          era,
+          info: serverInfo(version),
+          send: message => this.#writer.sendMessage(message),
+          log,
+          legacyCapabilities: () => this.#connection.clientCapabilities,
+          callTool: request => calls.call(request),
+        }),
+    };
+  }
+
+  #loadThreads(): Promise<ThreadManager> {
+    this.#threads ??= this.#options.threads().catch((error: unknown) => {
+      this.#threads = null;
+      throw error;
+    });
+    return this.#threads;
+  }
+}
