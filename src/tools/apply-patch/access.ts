@@ -1,2 +1,2 @@
 export const readGuard = (_f: unknown) => () => Promise.resolve(null);
-export const writeAccess = async (_c: unknown) => ({ roots: null, isWritable: () => true });
+export const writeAccess = async (_c: unknown) => ({ confined: false, problem: () => null });

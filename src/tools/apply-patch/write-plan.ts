@@ -12,10 +12,10 @@ import { PatchRefusal, refusalFrom } from './refusal.js';
 import { StagedWrite } from './staged-write.js';
 
 export type WriteOptions = {
-  /** Real paths below which may be written; null = anywhere. */
-  readonly roots: readonly string[] | null;
-  /** Asked for every real path once more: protected names and the like. */
-  readonly isWritable: (realPath: string) => boolean;
+  /** True under a sandbox policy: nobody then gains the rights of a file's owner or reaches another name of a file. */
+  readonly confined: boolean;
+  /** Asked for the real path of everything that is written or removed; null = it may be, else the reason against it. */
+  readonly problem: (realPath: string) => string | null;
   readonly signal?: AbortSignal;
 };
 
@@ -27,24 +27,17 @@ export type WriteOutcome =
   | { type: 'partial'; message: string };
 
 export function writePlan(plan: PatchPlan, options: WriteOptions): WriteOutcome {
-  const outside = plan.writes.filter(write => !mayWrite(write.real, options));
-  if (outside.length > 0) {
-    const names = outside.map(write => write.path).join(', ');
-    return { type: 'refused', message: `patch rejected: writing outside of the writable folders: ${names}` };
+  for (const write of plan.writes) {
+    const problem = options.problem(write.real);
+    if (problem !== null) return { type: 'refused', message: `patch rejected: ${write.path}: ${problem}` };
   }
   if (options.signal?.aborted) return { type: 'unchanged', message: 'interrupted; no file was changed' };
   const walk = openDirectoryWalk();
   try {
-    return writeAll(plan.writes, walk, options.roots !== null);
+    return writeAll(plan.writes, walk, options.confined);
   } finally {
     walk.close();
   }
-}
-
-function mayWrite(real: string, { roots, isWritable }: WriteOptions): boolean {
-  const inRoot =
-    roots === null || roots.some(root => real.startsWith(root.endsWith('/') ? root : `${root}/`) || real === root);
-  return inRoot && isWritable(real);
 }
 
 function writeAll(writes: readonly PlannedWrite[], walk: DirectoryWalk, confined: boolean): WriteOutcome {
