@@ -6,6 +6,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build, type Metafile, transform } from 'esbuild';
+import { lazyMcpSchemas } from './lazy-mcp-schemas.js';
 import { lazyMcpValidator } from './lazy-mcp-validator.js';
 
 /** Dependencies that hold native code or files of their own; they are loaded from node_modules. */
@@ -50,7 +51,7 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
     legalComments: 'none',
     external: [...CJS_EXTERNALS, ...ESM_EXTERNALS, ...(options.external ?? [])],
     define: Object.fromEntries(Object.entries(options.constants).map(([name, value]) => [name, JSON.stringify(value)])),
-    plugins: [lazyMcpValidator],
+    plugins: [lazyMcpValidator, lazyMcpSchemas],
     metafile: true,
     write: false,
     logLevel: 'warning',
