@@ -7,28 +7,9 @@
  * repeat them: bench/first-request.bench.ts.
  */
 import type { Agent, ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { hasCode, onAbort } from '../util/index.js';
 import { IdleError } from './errors.js';
-
-export type HttpRequest = {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** Closes the connection at once, also while the body is read. */
-  readonly signal: AbortSignal;
-  /** Milliseconds to wait for the status line. */
-  readonly headersTimeoutMs: number;
-};
-
-export type HttpResponse = {
-  readonly status: number;
-  readonly statusText: string;
-  /** Lower-case names; the last of repeated ones. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8 text. Its reader consumes or destroys it. */
-  readonly body: Readable;
-};
+import type { HttpRequest, HttpResponse } from './http.js';
 
 /** Sends requests. Rejects with the network error; its owner calls `close`. */
 export interface Connections {

@@ -1,11 +1,19 @@
 /** One provider: a request out, attempts until headers arrive, a stream of events in. */
-import type { ModelError, ModelEvent, ModelRequest, Provider, ProviderSettings } from '../protocol/index.js';
+import type {
+  ModelError,
+  ModelEvent,
+  ModelRequest,
+  Provider,
+  ProviderSettings,
+  TokenUsage,
+} from '../protocol/index.js';
 import { delay, messageOf } from '../util/index.js';
-import { type Connections, createConnections, type HttpResponse } from './connections.js';
+import { type Connections, createConnections } from './connections.js';
 import { type CredentialSources, type Credentials, createCredentials } from './credentials.js';
 import { endpoint, shownUrl } from './endpoint.js';
 import { redact } from './error-text.js';
 import { ABORTED, brokenStream, httpError, reasonOf, SettingsError, transportError } from './errors.js';
+import type { HttpResponse } from './http.js';
 import { backoffMs } from './retry.js';
 import type { Decoder, Wire, WireBody, WireContext, WireRequest } from './wire.js';
 
@@ -37,7 +45,14 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
     `(${process.platform}; ${process.arch})`,
     ...(deps.userAgent ?? []),
   ];
-  const service = { settings, credentials, connections, userAgent: agent.join(' '), originator: deps.originator };
+  const service = {
+    settings,
+    credentials,
+    connections,
+    userAgent: agent.join(' '),
+    originator: deps.originator,
+    lessons: new Set<string>(),
+  };
   return {
     settings,
     async *stream(request, signal) {
@@ -57,8 +72,9 @@ export async function loadWire(settings: ProviderSettings): Promise<Wire> {
     case 'responses':
       return (await import('./responses/wire.js')).responsesWire;
     case 'chat':
+      return (await import('./chat/wire.js')).chatWire;
     case 'messages':
-      throw new SettingsError(`wire_api ${settings.wire_api} of provider ${settings.id} is not available.`);
+      return (await import('./messages/wire.js')).messagesWire;
   }
 }
 
@@ -68,6 +84,8 @@ type Service = {
   connections: Connections;
   userAgent: string;
   originator: string;
+  /** Grows while the provider lives. */
+  lessons: Set<string>;
 };
 
 type Exchange = Service & { request: ModelRequest; signal: AbortSignal; wire: Wire; context: WireContext; url: URL };
@@ -75,40 +93,44 @@ type Exchange = Service & { request: ModelRequest; signal: AbortSignal; wire: Wi
 async function* answer(service: Service, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   if (signal.aborted) return yield { type: 'failed', error: ABORTED };
   const wire = await loadWire(service.settings);
-  const context = { request, settings: service.settings };
-  const encoded = wire.encode(context);
-  const url = urlOf(service.settings, encoded.path);
+  const context = { request, settings: service.settings, lessons: service.lessons };
+  const first = wire.encode(context);
+  const url = urlOf(service.settings, first.path);
   if (!(url instanceof URL)) return yield { type: 'failed', error: url };
   const exchange = { ...service, request, signal, wire, context, url };
-  let body = encoded.body;
+  let next = first;
+  let used: TokenUsage | null = null;
   for (let leg = 0; leg <= MAX_CONTINUATIONS; leg++) {
-    const opened = yield* open(exchange, encoded, body);
+    const opened = yield* open(exchange, next, leg > 0);
     if (opened === null) return;
     if (leg === 0) yield { type: 'started' };
-    const decoder = wire.decode(context, opened.body);
+    const decoder = wire.decode(opened.context, opened.body, used);
     yield* read(exchange, opened, decoder);
     if (decoder.continuation === null) return;
-    body = decoder.continuation;
+    next = { ...first, body: decoder.continuation.body };
+    used = decoder.continuation.usage;
   }
   const message = `The answer was paused more than ${MAX_CONTINUATIONS} times.`;
   yield { type: 'failed', error: { message, kind: 'other', retryable: false } };
 }
 
-type Opened = { response: HttpResponse; body: WireBody; secrets: readonly string[] };
+type Opened = { response: HttpResponse; context: WireContext; body: WireBody; secrets: readonly string[] };
 
 /** Sends until headers of a success arrive. null: the last event, `failed`, has been given. */
 async function* open(
   exchange: Exchange,
-  encoded: WireRequest,
-  firstBody: WireBody,
+  first: WireRequest,
+  /** True for a continuation: it holds parts of the answer and can't be encoded again. */
+  continued: boolean,
 ): AsyncGenerator<ModelEvent, Opened | null> {
-  const { settings, credentials, signal, wire, context } = exchange;
+  const { settings, credentials, signal, wire, lessons } = exchange;
   const max = settings.request_max_retries;
-  let body = firstBody;
+  let encoded = first;
+  let context = exchange.context;
   let renewed = false;
   for (let attempt = 1; ; ) {
-    const sent = await send(exchange, encoded, body);
-    if ('response' in sent) return sent;
+    const sent = await send(exchange, encoded);
+    if ('response' in sent) return { ...sent, context, body: encoded.body };
     if (signal.aborted) {
       yield { type: 'failed', error: ABORTED };
       return null;
@@ -118,16 +140,16 @@ async function* open(
       renewed = true;
       continue;
     }
-    const amended = wire.amend(body, error, context);
-    if (amended !== null) {
-      body = amended;
+    const lesson = continued ? null : wire.lesson(error, context);
+    if (lesson !== null) {
+      if (!lesson.startsWith('once:')) lessons.add(lesson);
+      context = { ...context, lessons: new Set([...context.lessons, lesson]) };
+      encoded = wire.encode(context);
       continue;
     }
     if (!error.retryable || attempt > max) {
-      yield {
-        type: 'failed',
-        error: attempt > 1 ? { ...error, message: `${error.message} (after ${attempt} attempts)` } : error,
-      };
+      const tried = attempt > 1 ? ` (after ${attempt} attempts)` : '';
+      yield { type: 'failed', error: { ...error, message: error.message + tried } };
       return null;
     }
     const delay_ms = error.retry_after_ms ?? backoffMs(attempt);
@@ -141,7 +163,10 @@ async function* open(
 }
 
 /** One attempt. Never rejects. */
-async function send(exchange: Exchange, encoded: WireRequest, body: WireBody): Promise<Opened | { error: ModelError }> {
+async function send(
+  exchange: Exchange,
+  encoded: WireRequest,
+): Promise<Pick<Opened, 'response' | 'secrets'> | { error: ModelError }> {
   const { settings, credentials, connections, request, signal, url } = exchange;
   const headersTimeoutMs = settings.stream_idle_timeout_ms;
   let secrets: readonly string[] = [];
@@ -157,8 +182,14 @@ async function send(exchange: Exchange, encoded: WireRequest, body: WireBody): P
       ...request.headers,
       ...auth.headers,
     };
-    const response = await connections.send({ url, headers, body: JSON.stringify(body), signal, headersTimeoutMs });
-    if (response.status >= 200 && response.status < 300) return { response, body, secrets };
+    const response = await connections.send({
+      url,
+      headers,
+      body: JSON.stringify(encoded.body),
+      signal,
+      headersTimeoutMs,
+    });
+    if (response.status >= 200 && response.status < 300) return { response, secrets };
     const { bodyText, releaseBody } = await import('./server-events.js');
     // The status says enough when the rest of an error can't be read.
     const text = await bodyText(response.body, ERROR_BODY_LIMIT, 10_000).catch(() => '');

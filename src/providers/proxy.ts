@@ -1,6 +1,6 @@
 /** Model requests through the proxy of the environment; loaded only when one is set. */
 import undici from 'undici';
-import type { HttpRequest, HttpResponse } from './connections.js';
+import type { HttpRequest, HttpResponse } from './http.js';
 
 export type ProxyOptions = {
   readonly proxy: string;

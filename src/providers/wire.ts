@@ -1,5 +1,5 @@
 /** The seam inside this room: a wire API turns a request into a body and a stream of server-sent events into ours. */
-import type { ModelError, ModelEvent, ModelRequest, ProviderSettings } from '../protocol/index.js';
+import type { ModelError, ModelEvent, ModelRequest, ProviderSettings, TokenUsage } from '../protocol/index.js';
 
 /** JSON body of a request, by field. */
 export type WireBody = { readonly [field: string]: unknown };
@@ -11,8 +11,13 @@ export type WireRequest = {
   readonly body: WireBody;
 };
 
-/** What is known about a request while its answer is read. */
-export type WireContext = { readonly request: ModelRequest; readonly settings: ProviderSettings };
+/** What is known about a request while it is made and its answer is read. */
+export type WireContext = {
+  readonly request: ModelRequest;
+  readonly settings: ProviderSettings;
+  /** What this provider was found to refuse, see `Wire.lesson`. */
+  readonly lessons: ReadonlySet<string>;
+};
 
 /**
  * Reads one answer. `push` takes one server-sent event, `end` the end of the stream; both return what it means. The last
@@ -23,16 +28,21 @@ export interface Decoder {
   end(): ModelEvent[];
   /** True once the answer is whole although its stream may go on (usage, end marks). */
   readonly settled: boolean;
-  /** Set at the end when the provider paused: the body to send so that it goes on. */
-  readonly continuation: WireBody | null;
+  /** Set at the end when the provider paused. */
+  readonly continuation: Continuation | null;
 }
+
+/** What is sent so that a paused answer goes on, and the tokens it has used so far. */
+export type Continuation = { readonly body: WireBody; readonly usage: TokenUsage | null };
 
 export interface Wire {
   encode(context: WireContext): WireRequest;
-  decode(context: WireContext, body: WireBody): Decoder;
+  /** `body` is the one that was sent; `used`, what earlier parts of a paused answer used. */
+  decode(context: WireContext, body: WireBody, used: TokenUsage | null): Decoder;
   /**
-   * A changed body when `error` says that the server refuses an optional part of this one; null when nothing can be left
-   * out. Each change makes the same error impossible, so this ends.
+   * What `error` teaches about this provider, as a word that `encode` understands: a part of the request that it refuses
+   * and that can be left out. null when nothing can be done, or the lesson was learnt before. Lessons that begin with
+   * `once:` hold for this request only.
    */
-  amend(body: WireBody, error: ModelError, context: WireContext): WireBody | null;
+  lesson(error: ModelError, context: WireContext): string | null;
 }

@@ -29,14 +29,16 @@ type Body = Omit<ResponseCreateParamsStreaming, 'input' | 'tools' | 'text' | 're
   [field: string]: unknown;
 };
 
-function encodeBody({ request }: WireContext): Body {
+function encodeBody({ request, lessons }: WireContext): Body {
   const { model } = request;
   const reasoning = encodeReasoning(request);
   const text = encodeText(request);
   return {
     model: model.id,
     instructions: request.instructions,
-    input: request.input.flatMap(item => encodeItem(item, request)),
+    input: request.input
+      .filter(item => item.type !== 'reasoning' || !lessons.has('once:reasoning'))
+      .flatMap(item => encodeItem(item, request)),
     tools: request.tools.map(tool => encodeTool(tool, model)),
     tool_choice: 'auto',
     parallel_tool_calls: request.parallel_tool_calls && model.parallel_tool_calls,

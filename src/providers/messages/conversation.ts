@@ -1,0 +1,196 @@
+/**
+ * The history as messages of the Messages API: user and assistant take turns, each step of the model is followed by one
+ * user message that begins with the results of all its calls, thoughts go back as they came.
+ */
+import type {
+  ContentPart,
+  HistoryItem,
+  MessageItem,
+  ModelRequest,
+  ToolCallItem,
+  ToolCallOutputItem,
+} from '../../protocol/index.js';
+import { wireCallId, wireName } from '../call-names.js';
+import { familyOf } from '../families.js';
+import { asFunctionCall, flatName, visibleOutput, visibleParts } from '../history-items.js';
+import { arrayOf, isObject, objectOf, parseJson } from '../json.js';
+
+export type Block = { type: string; [field: string]: unknown };
+export type Message = { role: 'user' | 'assistant'; content: Block[] };
+
+/** What a stream leaves in `replay.data`: blocks to send back as they are. */
+export type BlocksReplay = { blocks: readonly unknown[] };
+
+export type Conversation = {
+  /** Texts of the developer that stand before everything else: they belong to the system prompt. */
+  guidance: string[];
+  messages: Message[];
+};
+
+/** `thoughts` false leaves thinking blocks out. */
+export function conversation(request: ModelRequest, thoughts: boolean): Conversation {
+  const { input } = request;
+  const leading = input.findIndex(item => !isGuidance(item));
+  const start = leading < 0 ? input.length : leading;
+  const guidance = input
+    .slice(0, start)
+    .filter(isGuidance)
+    .map(item => textOfParts(item.content));
+  return { guidance, messages: new Builder(request, thoughts).build(input.slice(start)) };
+}
+
+function isGuidance(item: HistoryItem): item is MessageItem {
+  return item.type === 'message' && (item.role === 'developer' || item.role === 'system');
+}
+
+class Builder {
+  private readonly messages: Message[] = [];
+  private readonly outputs = new Map<string, ToolCallOutputItem[]>();
+  private step: { blocks: Block[]; calls: ToolCallItem[] } = { blocks: [], calls: [] };
+  private readonly request: ModelRequest;
+  private readonly thoughts: boolean;
+
+  constructor(request: ModelRequest, thoughts: boolean) {
+    this.request = request;
+    this.thoughts = thoughts;
+  }
+
+  build(items: readonly HistoryItem[]): Message[] {
+    for (const item of items) {
+      if (!isOutput(item)) continue;
+      const known = this.outputs.get(item.call_id) ?? [];
+      this.outputs.set(item.call_id, [...known, item]);
+    }
+    for (const item of items) this.add(item);
+    this.endStep();
+    // The conversation begins and ends with the user: newer models refuse to continue a text of their own.
+    if (this.messages[0]?.role === 'assistant')
+      this.messages.unshift({ role: 'user', content: [text('(earlier turns were left out)')] });
+    if (this.messages.at(-1)?.role !== 'user') this.messages.push({ role: 'user', content: [text('Go on.')] });
+    return this.messages;
+  }
+
+  private add(item: HistoryItem): void {
+    switch (item.type) {
+      case 'message':
+        if (item.role === 'assistant') {
+          this.step.blocks.push(...(this.replayed(item) ?? textBlocks(item.content)));
+        } else {
+          this.endStep();
+          this.append('user', visibleParts(item.content, this.request.model).flatMap(partBlocks));
+        }
+        return;
+      case 'reasoning':
+        this.step.blocks.push(...(this.replayed(item) ?? []).filter(block => this.thoughts || !isThought(block)));
+        return;
+      case 'function_call':
+      case 'custom_tool_call':
+        this.step.blocks.push(this.encodeCall(item));
+        this.step.calls.push(item);
+        return;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        // Already placed behind its step, or an answer to nothing.
+        this.endStep();
+        return;
+      case 'web_search_call':
+      case 'local_shell_call':
+      case 'tool_search_call':
+      case 'tool_search_output':
+      case 'image_generation_call':
+      case 'compaction':
+        return;
+    }
+  }
+
+  /** The blocks an item came from, for models of the same family only: signatures are bound to it. */
+  private replayed({ replay }: HistoryItem): Block[] | null {
+    if (replay?.wire !== 'messages' || familyOf(replay.model) !== familyOf(this.request.model.id)) return null;
+    return arrayOf(objectOf(replay.data).blocks).flatMap(block =>
+      isObject(block) && typeof block.type === 'string' ? [{ ...block, type: block.type }] : [],
+    );
+  }
+
+  private encodeCall(item: ToolCallItem): Block {
+    const call = item.type === 'custom_tool_call' ? asFunctionCall(item) : item;
+    const input = parseJson(call.arguments);
+    return {
+      type: 'tool_use',
+      id: callId(call.call_id),
+      name: wireName(flatName(call)),
+      // Calls whose JSON was broken were answered with that; only their form has to be right here.
+      input: isObject(input) ? input : {},
+    };
+  }
+
+  private endStep(): void {
+    const { blocks, calls } = this.step;
+    this.step = { blocks: [], calls: [] };
+    // Thoughts alone are no step: the answer they led to was lost.
+    if (blocks.every(isThought)) return;
+    this.append('assistant', blocks);
+    this.append(
+      'user',
+      calls.map(call => this.result(call)),
+    );
+  }
+
+  private result(call: ToolCallItem): Block {
+    const item = this.outputs.get(call.call_id)?.shift();
+    const tool_use_id = callId(call.call_id);
+    if (item === undefined) {
+      return { type: 'tool_result', tool_use_id, content: 'aborted: this call has no result', is_error: true };
+    }
+    const output = visibleOutput(item.output, this.request.model);
+    if (typeof output === 'string') {
+      return { type: 'tool_result', tool_use_id, content: output.trim() === '' ? '(no output)' : output };
+    }
+    const blocks = output.flatMap(partBlocks);
+    return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? blocks : '(no output)' };
+  }
+
+  private append(role: Message['role'], blocks: readonly Block[]): void {
+    if (blocks.length === 0) return;
+    const last = this.messages.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else this.messages.push({ role, content: [...blocks] });
+  }
+}
+
+function isThought(block: Block): boolean {
+  return block.type === 'thinking' || block.type === 'redacted_thinking';
+}
+
+function isOutput(item: HistoryItem): item is ToolCallOutputItem {
+  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
+}
+
+function callId(id: string): string {
+  return wireCallId(id, 'plain');
+}
+
+function text(value: string): Block {
+  return { type: 'text', text: value };
+}
+
+/** Blank text blocks are refused. */
+function textBlocks(parts: readonly ContentPart[]): Block[] {
+  return parts.flatMap(part => (part.type === 'input_image' || part.text.trim() === '' ? [] : [text(part.text)]));
+}
+
+function partBlocks(part: ContentPart): Block[] {
+  return part.type === 'input_image' ? [imageBlock(part.image_url)] : textBlocks([part]);
+}
+
+function imageBlock(url: string): Block {
+  const data = /^data:(image\/(?:png|jpeg|gif|webp));base64,(.+)$/s.exec(url);
+  if (data) return { type: 'image', source: { type: 'base64', media_type: data[1], data: data[2] } };
+  if (/^https?:/.test(url)) return { type: 'image', source: { type: 'url', url } };
+  return text('[an image was left out: its format is not supported]');
+}
+
+function textOfParts(parts: readonly ContentPart[]): string {
+  return textBlocks(parts)
+    .map(block => block.text)
+    .join('\n\n');
+}
