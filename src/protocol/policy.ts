@@ -8,7 +8,10 @@ export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export type FilesystemEntry = {
   readonly access: 'read' | 'write' | 'deny';
   /** An absolute path, or a glob relative to `base`. */
-  readonly target: { readonly path: string } | { readonly glob: string; readonly base: string };
+  readonly target:
+    | { readonly path: string }
+    /** `max_depth`: how many levels below `base` are searched (`glob_scan_max_depth`); absent = all. */
+    | { readonly glob: string; readonly base: string; readonly max_depth?: number };
 };
 
 export type NetworkPermissions =

@@ -23,8 +23,8 @@ export interface Child {
   readonly pid: number;
   /** Resolves when the program itself has ended; never rejects. */
   readonly exited: Promise<ChildExit>;
-  /** Starts the flow of output. Without a listener it is thrown away. */
-  read(listener: OutputListener | null): void;
+  /** Starts the flow of output; only the first call counts. */
+  read(listener: OutputListener): void;
   /** After `exited`: resolves when what the program had written was delivered. Does not wait for its descendants. */
   drained(): Promise<void>;
   write(data: string | Buffer): Promise<void>;

@@ -2,6 +2,18 @@
  * Runs one command under a SandboxPolicy; the only door to child processes. It must never run a command with more
  * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals.
  */
-export { MARKER_VARIABLE } from './process-tree.js';
+export { type Denial, explainDenial } from './explain-denial.js';
+export type { PathAccess, Why } from './layout.js';
+export { describeWhy, pathAccess, readableProblem } from './path-access.js';
+export {
+  describePolicy,
+  networkOf,
+  type PathFacts,
+  policyEnvironment,
+  type SandboxEntry,
+  sandboxEntries,
+  writableRoots,
+} from './policy-paths.js';
+export { protectedPaths } from './read-layout.js';
 export { type Collected, type RunToEndOptions, runToEnd } from './run-to-end.js';
-export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox.js';
+export { createSandbox, type Sandbox, type SandboxCheck, type SandboxOptions } from './sandbox.js';

@@ -90,7 +90,7 @@ function pipeChild(child: ChildProcess, streams: Streams): Child {
   return {
     pid: child.pid ?? 0,
     exited,
-    read(listener: OutputListener | null) {
+    read(listener: OutputListener) {
       if (reading) return;
       reading = true;
       for (const [name, stream] of [
@@ -99,7 +99,7 @@ function pipeChild(child: ChildProcess, streams: Streams): Child {
       ] as const) {
         stream?.on('data', (chunk: Buffer) => {
           chunks++;
-          listener?.(chunk, name);
+          listener(chunk, name);
         });
       }
     },

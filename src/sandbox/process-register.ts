@@ -67,7 +67,9 @@ export function sweepProcesses(directory: ServerDirectory): void {
     if (isAlive(Number(pid), startTime)) signalGroup(Number(pid), 'SIGKILL');
   }
   const marked = readProcesses().filter(p => hasEnvironment(p.pid, `${MARKER_VARIABLE}=${directory.id}.`));
-  killTreesNow(marked.map(p => ({ pid: p.pid, startTime: p.startTime, marker: null, remaining: [] })));
+  killTreesNow(
+    marked.map(p => ({ pid: p.pid, startTime: p.startTime, marker: null, isSandbox: false, remaining: [] })),
+  );
   for (const p of marked) signalProcess(p.pid, 'SIGKILL');
 }
 

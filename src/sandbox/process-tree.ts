@@ -12,12 +12,15 @@ export type ProcessTree = {
   readonly startTime: string | null;
   /** The value of `MARKER_VARIABLE` of this command; null for sandboxed commands, which have a PID namespace. */
   readonly marker: string | null;
+  /** The first process is the sandbox: its end is KILL for the rest, so it gets no other signal. */
+  readonly isSandbox: boolean;
   /** What was left of the group when the first process ended: proof that the group is still the same one. */
   remaining: readonly Pick<ProcessInfo, 'pid' | 'startTime'>[] | null;
 };
 
 export function makeTree(pid: number, marker: string | null): ProcessTree {
-  return { pid, marker, startTime: readProcess(pid)?.startTime ?? null, remaining: null };
+  const startTime = readProcess(pid)?.startTime ?? null;
+  return { pid, marker, isSandbox: marker === null, startTime, remaining: null };
 }
 
 /** Called when the first process has ended. Returns true when others of its group go on. */
@@ -41,11 +44,12 @@ export function findMembers(trees: readonly ProcessTree[]): ProcessInfo[] {
   return [...members.values()].filter(p => !p.zombie);
 }
 
-/** Sends a signal to the group of the tree and to every other member. Never throws. */
+/** Sends a signal to all members, a group at once where that is possible. Returns the members. Never throws. */
 export function signalTree(trees: readonly ProcessTree[], signal: NodeJS.Signals): ProcessInfo[] {
   const members = findMembers(trees);
-  for (const tree of trees) if (tree.remaining === null) signalGroup(tree.pid, signal);
-  for (const member of members) signalProcess(member.pid, signal);
+  const spared = new Set(signal === 'SIGKILL' ? [] : trees.filter(tree => tree.isSandbox).map(tree => tree.pid));
+  for (const tree of trees) if (tree.remaining === null && !spared.has(tree.pid)) signalGroup(tree.pid, signal);
+  for (const member of members) if (!spared.has(member.pid)) signalProcess(member.pid, signal);
   return members;
 }
 

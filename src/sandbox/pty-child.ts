@@ -31,11 +31,11 @@ function ptyChild(pty: IPty): Child {
   return {
     pid: pty.pid,
     exited,
-    read(listener: OutputListener | null) {
+    read(listener: OutputListener) {
       if (reading) return;
       reading = true;
       // With `encoding: null` the data are buffers, whatever the declared type says.
-      pty.onData((data: string | Buffer) => listener?.(typeof data === 'string' ? Buffer.from(data) : data, 'stdout'));
+      pty.onData((data: string | Buffer) => listener(typeof data === 'string' ? Buffer.from(data) : data, 'stdout'));
       pty.resume();
     },
     // The end is announced after the last byte was delivered.

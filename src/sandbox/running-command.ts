@@ -1,17 +1,19 @@
 /** One running command as the other rooms see it: a started program plus the way to end its whole tree. */
 import type { CommandResult, RunningCommand } from '../protocol/index.js';
-import { type Child, type ChildExit, exitCodeOf, type OutputListener, signalName } from './child.js';
+import type { Child, ChildExit, OutputListener } from './child.js';
 import { endTree } from './end-tree.js';
 import { noteEnd, type ProcessTree } from './process-tree.js';
 
 /** Long enough for a program to put its files in order, short enough for a caller who waits for the end. */
 const GRACE_MS = 400;
+/** Of stderr, for the words of a sandbox that could not be set up. */
+const HEAD_BYTES = 4096;
 
 export type RunningOptions = {
   readonly child: Child;
   readonly tree: ProcessTree;
-  /** Exit codes above 128 tell of a signal: the sandbox program reports the death of the command in this way. */
-  readonly signalsAsCodes: boolean;
+  /** What the end means; `head` is the beginning of stderr, or of the output where both are one. */
+  readonly resultOf: (exit: ChildExit, head: string) => Promise<CommandResult>;
   /** Runs once when the command has ended; true means that descendants of it go on. */
   readonly onEnd: (lingering: boolean) => void;
 };
@@ -20,6 +22,9 @@ export class ManagedCommand implements RunningCommand {
   readonly #child: Child;
   readonly #options: RunningOptions;
   readonly #ended: Promise<CommandResult>;
+  readonly #head: Buffer[] = [];
+  #headBytes = 0;
+  #listener: OutputListener | null = null;
   #reason: 'timed_out' | 'aborted' | null = null;
   #hasEnded = false;
   #killing: Promise<void> | null = null;
@@ -36,12 +41,18 @@ export class ManagedCommand implements RunningCommand {
 
   get ended(): Promise<CommandResult> {
     // An owner that only waits must not be blocked by a full pipe; one that listens does so in the same tick.
-    setImmediate(() => this.#child.read(null));
+    setImmediate(() => this.#read());
     return this.#ended;
   }
 
   onOutput(listener: OutputListener): void {
-    this.#child.read(listener);
+    this.#listener ??= listener;
+    this.#read();
+  }
+
+  /** Adds a line to the output, as if the command had written it to stderr. */
+  addNote(line: string): void {
+    this.#listener?.(Buffer.from(`${line}\n`), 'stderr');
   }
 
   write(data: string | Buffer): Promise<void> {
@@ -56,26 +67,32 @@ export class ManagedCommand implements RunningCommand {
     if (!this.#hasEnded) this.#reason ??= reason;
     this.#killing ??= endTree(this.#options.tree, graceMs).finally(() => {
       // Later calls look again: a descendant may have been started meanwhile.
-      if (this.#hasEnded) this.#child.release();
       this.#killing = null;
+      if (this.#hasEnded) this.#child.release();
     });
+  }
+
+  #read(): void {
+    this.#child.read((chunk, stream) => {
+      if (this.#headBytes < HEAD_BYTES) this.#keepHead(chunk);
+      this.#listener?.(chunk, stream);
+    });
+  }
+
+  #keepHead(chunk: Buffer): void {
+    this.#head.push(chunk.subarray(0, HEAD_BYTES - this.#headBytes));
+    this.#headBytes += chunk.length;
   }
 
   async #waitForEnd(): Promise<CommandResult> {
     const exit = await this.#child.exited;
     const lingering = noteEnd(this.#options.tree);
-    this.#child.read(null);
+    this.#read();
     await this.#child.drained();
     if (this.#reason !== null) await this.#killing;
     this.#hasEnded = true;
     this.#options.onEnd(lingering && this.#reason === null);
-    return this.#reason === null ? this.#resultOf(exit) : { type: this.#reason };
-  }
-
-  #resultOf(exit: ChildExit): CommandResult {
-    const exit_code = exitCodeOf(exit);
-    const signal =
-      exit.signal ?? (this.#options.signalsAsCodes && exit_code > 128 ? signalName(exit_code - 128) : null);
-    return { type: 'exited', exit_code, signal };
+    if (this.#reason !== null) return { type: this.#reason };
+    return this.#options.resultOf(exit, Buffer.concat(this.#head).toString());
   }
 }

@@ -2,15 +2,20 @@
 import { closeSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CommandResult, CommandRunner, CommandSpec, RunningCommand } from '../protocol/index.js';
+import type { CommandResult, CommandRunner, CommandSpec, RunningCommand, SandboxPolicy } from '../protocol/index.js';
 import { hasCode, messageOf, within } from '../util/index.js';
-import type { Child, Launch } from './child.js';
+import { type Child, exitCodeOf, type Launch } from './child.js';
+import { type Enclosed, type Enclosure, isProblem } from './enclosure.js';
 import { endTree, killTreesNow } from './end-tree.js';
+import { type Problem, platformProblem, refusal } from './enforcement.js';
 import { findExecutable, findTrustedProgram } from './find-program.js';
+import { LinuxEnclosure } from './linux-enclosure.js';
+import { MountRegister } from './mount-register.js';
 import { startWithPipes } from './pipe-child.js';
 import { PipePool } from './pipe-pool.js';
 import { ProcessRegister, sweepProcesses } from './process-register.js';
 import { startOnPty } from './pty-child.js';
+import { runToEnd } from './run-to-end.js';
 import { ManagedCommand } from './running-command.js';
 import { scratchFile } from './scratch-file.js';
 import {
@@ -26,16 +31,20 @@ export type SandboxOptions = {
   readonly home: string;
   /** Where registers and mount points are written down; absolute, made when missing, for us alone. */
   readonly stateDir: string;
-  /** The environment of this process: PATH is used to find our own tools, TMPDIR is a writable root. */
+  /** The environment of this process: PATH is used to find our own tools. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Something a person should know. */
   readonly warn: (message: string) => void;
   readonly debug?: (message: string) => void;
 };
 
+export type SandboxCheck = { readonly ok: true } | { readonly ok: false; readonly message: string };
+
 type NotStarted = CommandResult & { type: 'not_started' };
 
 export interface Sandbox extends CommandRunner {
+  /** Whether commands can run under this policy: the real thing with `/bin/true`, once for a policy; two seconds at most. */
+  check(policy: SandboxPolicy, cwd: string): Promise<SandboxCheck>;
   /** Ends every command, waits for their ends (a second at most) and removes what was made for them. Idempotent. */
   close(): Promise<void>;
   /** For exit handlers: KILL to everything that runs, without waiting. */
@@ -47,26 +56,32 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 const CLOSE_MS = 1000;
+const CHECK_MS = 2000;
 
 class SystemSandbox implements Sandbox {
   readonly #options: SandboxOptions;
-  readonly #programs: { setpriv: string | null; mkfifo: string | null };
+  readonly #setpriv: string | null;
   readonly #directory: ServerDirectory | null;
   readonly #register: ProcessRegister;
   readonly #pool: PipePool | null;
+  readonly #enclosure: Enclosure | Problem;
+  readonly #mounts: MountRegister | null = null;
+  readonly #checks = new Map<string, Promise<SandboxCheck>>();
+  /** Ends of commands that are still being cleaned up after. */
+  readonly #releases = new Set<Promise<void>>();
   #closed = false;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     const find = (name: string) => findTrustedProgram(name, options.env['PATH'], []).path;
-    this.#programs = { mkfifo: find('mkfifo'), setpriv: process.platform === 'linux' ? find('setpriv') : null };
+    this.#setpriv = process.platform === 'linux' ? find('setpriv') : null;
     this.#directory = this.#openDirectory();
     this.#register = new ProcessRegister(this.#directory);
-    this.#pool =
-      this.#directory && this.#programs.mkfifo
-        ? new PipePool(join(this.#directory.path, 'pipes'), this.#programs.mkfifo)
-        : null;
-    setImmediate(() => this.#sweep()).unref();
+    const mkfifo = find('mkfifo');
+    this.#pool = this.#directory && mkfifo ? new PipePool(join(this.#directory.path, 'pipes'), mkfifo) : null;
+    if (this.#directory) this.#mounts = new MountRegister(options.stateDir, this.#directory);
+    this.#enclosure = this.#makeEnclosure();
+    setImmediate(() => void this.#sweep()).unref();
   }
 
   async start(spec: CommandSpec): Promise<RunningCommand | NotStarted> {
@@ -76,14 +91,19 @@ class SystemSandbox implements Sandbox {
     }
     const program = findExecutable(spec.argv[0] ?? '', spec.env['PATH'], spec.cwd);
     if (program === null) return notStarted('missing', `${spec.argv[0] ?? ''}: command not found.`);
-    if (spec.policy.type !== 'danger-full-access') {
-      return notStarted('sandbox', `Cannot enforce sandbox mode ${spec.policy.type} yet. Nothing was run.`);
+    return spec.policy.type === 'danger-full-access'
+      ? this.#startUnsandboxed(spec, program)
+      : this.#startSandboxed(spec, program);
+  }
+
+  check(policy: SandboxPolicy, cwd: string): Promise<SandboxCheck> {
+    const key = JSON.stringify([policy, cwd]);
+    let check = this.#checks.get(key);
+    if (check === undefined) {
+      check = this.#tryOut(policy, cwd);
+      this.#checks.set(key, check);
     }
-    const marker = this.#register.nextMarker();
-    return this.#launch(
-      { spec, argv: unsandboxedArgv([program, ...spec.argv.slice(1)], this.#programs.setpriv) },
-      marker,
-    );
+    return check;
   }
 
   async close(): Promise<void> {
@@ -91,41 +111,113 @@ class SystemSandbox implements Sandbox {
     const trees = this.#register.trees();
     await within(Promise.all(trees.map(tree => endTree(tree, 0))), CLOSE_MS);
     this.killAllNow();
-    if (this.#directory) removeServerDirectory(this.#directory);
+    await within(Promise.all(this.#releases), CLOSE_MS);
+    if (!isProblem(this.#enclosure)) await this.#enclosure.close();
+    if (this.#directory) await this.#removeDirectory(this.#directory);
   }
 
   killAllNow(): void {
     killTreesNow(this.#register.trees());
   }
 
-  async #launch(what: { spec: CommandSpec; argv: string[] }, marker: string): Promise<RunningCommand | NotStarted> {
-    const { spec, argv } = what;
-    const stdin = this.#openStdin(spec);
-    const launch: Launch = {
-      argv,
-      cwd: spec.cwd,
+  async #startUnsandboxed(spec: CommandSpec, program: string): Promise<RunningCommand | NotStarted> {
+    const marker = this.#register.nextMarker();
+    return this.#launch(spec, {
+      argv: unsandboxedArgv([program, ...spec.argv.slice(1)], this.#setpriv),
       env: markedEnvironment(spec.env, marker),
-      stdin,
-      mergeOutput: spec.merge_output ?? false,
-      tty: spec.tty ?? null,
       inherit: [],
-    };
+      marker,
+      closeDescriptors: () => {},
+      resultOf: async exit => ({ type: 'exited', exit_code: exitCodeOf(exit), signal: exit.signal }),
+      release: () => Promise.resolve(),
+    });
+  }
+
+  async #startSandboxed(spec: CommandSpec, program: string): Promise<RunningCommand | NotStarted> {
+    const enclosed = isProblem(this.#enclosure) ? this.#enclosure : await this.#enclosure.enclose(spec, program);
+    if (isProblem(enclosed)) return notStarted('sandbox', refusal(spec.policy, enclosed));
+    return this.#launch(spec, { ...enclosed, marker: null });
+  }
+
+  async #launch(
+    spec: CommandSpec,
+    prepared: Enclosed & { readonly marker: string | null },
+  ): Promise<RunningCommand | NotStarted> {
+    let stdin: Launch['stdin'] = 'closed';
     let child: Child;
     try {
+      stdin = this.#openStdin(spec);
+      const launch: Launch = {
+        argv: prepared.argv,
+        cwd: spec.cwd,
+        env: prepared.env,
+        stdin,
+        mergeOutput: spec.merge_output ?? false,
+        tty: spec.tty ?? null,
+        inherit: prepared.inherit,
+      };
       child = spec.tty ? await startOnPty(launch) : await startWithPipes(launch, this.#pool);
     } catch (error) {
+      this.#release(prepared);
       return notStarted('spawn', `${spec.argv[0] ?? ''} could not be started: ${explain(error)}`);
     } finally {
+      prepared.closeDescriptors();
       if (typeof stdin === 'number') closeSync(stdin);
     }
-    const tree = this.#register.add(child.pid, marker);
+    const tree = this.#register.add(child.pid, prepared.marker);
     return new ManagedCommand({
       child,
       tree,
-      signalsAsCodes: false,
+      resultOf: prepared.resultOf,
       onEnd: lingering => {
         if (!lingering) this.#register.remove(tree);
+        this.#release(prepared);
       },
+    });
+  }
+
+  #release(prepared: Enclosed): void {
+    const release = prepared.release().finally(() => this.#releases.delete(release));
+    this.#releases.add(release);
+  }
+
+  async #tryOut(policy: SandboxPolicy, cwd: string): Promise<SandboxCheck> {
+    const { result } = await runToEnd(
+      this,
+      { argv: ['/bin/true'], cwd, workspace: cwd, env: cleanEnvironment(this.#options.env), policy },
+      { timeoutMs: CHECK_MS, maxBytes: HEAD },
+    );
+    switch (result.type) {
+      case 'exited':
+        return result.exit_code === 0
+          ? { ok: true }
+          : { ok: false, message: `/bin/true ended with exit code ${result.exit_code} in the sandbox.` };
+      case 'timed_out':
+        return { ok: false, message: `The sandbox did not start within ${CHECK_MS / 1000} seconds.` };
+      case 'aborted':
+        return { ok: false, message: 'The check was ended.' };
+      case 'not_started':
+        return { ok: false, message: result.message };
+    }
+  }
+
+  #makeEnclosure(): Enclosure | Problem {
+    const problem = platformProblem(process.platform, process.arch);
+    if (problem !== null) return problem;
+    if (!this.#directory || !this.#mounts) {
+      return {
+        cause: `${this.#options.stateDir} can't be written`,
+        advice: 'make it writable, or set INTERPRETER_HOME',
+      };
+    }
+    const { home, stateDir, env } = this.#options;
+    return new LinuxEnclosure({
+      home,
+      stateDir,
+      env,
+      scratch: this.#directory.path,
+      mounts: this.#mounts,
+      pool: this.#pool,
     });
   }
 
@@ -139,23 +231,31 @@ class SystemSandbox implements Sandbox {
       return openServerDirectory(this.#options.stateDir);
     } catch (error) {
       this.#options.warn(
-        `${this.#options.stateDir} can't be written (${messageOf(error)}): commands that survive a crash of this process won't be ended by the next one.`,
+        `${this.#options.stateDir} can't be written (${messageOf(error)}): commands can't be sandboxed, and those that survive a crash of this process won't be ended by the next one.`,
       );
       return null;
     }
   }
 
-  #sweep(): void {
+  /** Ends and removes what servers that are no more have left. */
+  async #sweep(): Promise<void> {
     for (const directory of deadServerDirectories(this.#options.stateDir)) {
       try {
         sweepProcesses(directory);
-        removeServerDirectory(directory);
+        await this.#removeDirectory(directory);
       } catch (error) {
         this.#options.debug?.(`${directory.path} could not be cleaned up: ${messageOf(error)}`);
       }
     }
   }
+
+  /** Stays when a mount point that it tells of is still in use, for a later sweep. */
+  async #removeDirectory(directory: ServerDirectory): Promise<void> {
+    if (!this.#mounts || (await this.#mounts.sweep(directory))) removeServerDirectory(directory);
+  }
 }
+
+const HEAD = 4096;
 
 function notStarted(reason: NotStarted['reason'], message: string): NotStarted {
   return { type: 'not_started', reason, message };
@@ -163,6 +263,13 @@ function notStarted(reason: NotStarted['reason'], message: string): NotStarted {
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function cleanEnvironment(env: SandboxOptions['env']): Record<string, string> {
+  const { PATH, HOME, TMPDIR } = env;
+  return Object.fromEntries(
+    Object.entries({ PATH, HOME, TMPDIR }).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])),
+  );
 }
 
 function explain(error: unknown): string {

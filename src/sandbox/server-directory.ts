@@ -1,10 +1,10 @@
 /**
- * The folder `STATE/servers/<pid>-<start time>-<PID namespace>/` of one running process of ours, and the folders of
- * dead ones: they tell which processes and mount points were left behind.
+ * The folder `STATE/servers/<pid>-<start time>-<host>/` of one running process of ours, and the folders of dead ones:
+ * they tell which processes and mount points were left behind.
  */
-import { mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, readProcess } from './process-table.js';
+import { ownIdentity, processState } from '../util/index.js';
 
 export type ServerDirectory = {
   readonly path: string;
@@ -14,40 +14,35 @@ export type ServerDirectory = {
 
 /** Makes the folder of this process. Throws when the state folder can't be written. */
 export function openServerDirectory(stateDir: string): ServerDirectory {
-  const self = readProcess('self');
-  const id = self ? `${self.pid}-${self.startTime}-${pidNamespace()}` : `${process.pid}-${Date.now()}-none`;
+  const { pid, start, host } = ownIdentity();
+  const id = `${pid}-${start}-${host}`;
   const path = join(stateDir, 'servers', id);
   mkdirSync(join(path, 'pipes'), { recursive: true, mode: 0o700 });
+  writeFileSync(ownerFile({ id, path }), id, { mode: 0o600 });
   return { path, id };
 }
 
-/**
- * The folders of processes that are no more. Empty on platforms where that can't be told; folders from other
- * containers that share this home are left alone, since their processes can't be seen from here.
- */
+/** Holds the id: what a lock file of this process is a link to. */
+export function ownerFile(directory: ServerDirectory): string {
+  return join(directory.path, 'owner');
+}
+
+/** False as long as the process may live; also when that can't be told, as for another container that shares this home. */
+export function isDeadServer(id: string): boolean {
+  const [pid, start, host] = id.split('-');
+  if (!pid || start === undefined || !host) return false;
+  return processState({ pid: Number(pid), start, host }) === 'dead';
+}
+
 export function deadServerDirectories(stateDir: string): ServerDirectory[] {
   const parent = join(stateDir, 'servers');
-  if (readProcess('self') === null) return [];
-  const here = pidNamespace();
   return listNames(parent)
-    .filter(id => {
-      const [pid, startTime, namespace] = id.split('-');
-      return pid !== undefined && startTime !== undefined && namespace === here && !isAlive(Number(pid), startTime);
-    })
+    .filter(isDeadServer)
     .map(id => ({ id, path: join(parent, id) }));
 }
 
 export function removeServerDirectory(directory: ServerDirectory): void {
   rmSync(directory.path, { recursive: true, force: true });
-}
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-  } catch {
-    // A kernel without namespaces has one of them.
-    return 'none';
-  }
 }
 
 function listNames(directory: string): string[] {

@@ -1,0 +1,29 @@
+/** How a command is put into a sandbox: the contract between the runner and the platforms. */
+import type { CommandResult, CommandSpec } from '../protocol/index.js';
+import type { ChildExit } from './child.js';
+import type { Problem } from './enforcement.js';
+
+export type Enclosed = {
+  /** The whole command line; the first word is an absolute path. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Our descriptors that become 3, 4, ... of the program. */
+  readonly inherit: readonly number[];
+  /** Closes what was opened for the start; called once, after it. */
+  closeDescriptors(): void;
+  /** What became of the command; `head` is the beginning of what it and the sandbox wrote to stderr. */
+  resultOf(exit: ChildExit, head: string): Promise<CommandResult>;
+  /** Called once the command has ended. Never throws. */
+  release(): Promise<void>;
+};
+
+export interface Enclosure {
+  /** `program`: the absolute path of the first word. Throws only when we are wrong or the disk is full. */
+  enclose(spec: CommandSpec, program: string): Promise<Enclosed | Problem>;
+  /** Ends what was started for commands (proxies). */
+  close(): Promise<void>;
+}
+
+export function isProblem(value: object): value is Problem {
+  return 'cause' in value;
+}
