@@ -4,6 +4,7 @@
  * supported Node, and a lazy file costs one read instead of the start of Node's ESM loader.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build, type Metafile, transform } from 'esbuild';
 import { lazyMcpSchemas } from './lazy-mcp-schemas.js';
@@ -90,7 +91,7 @@ async function toCommonJs(name: string, source: string, own: ReadonlySet<string>
 function lazyImportsToRequire(name: string, source: string, own: ReadonlySet<string>): string {
   return source.replace(/\bimport\("([^"]+)"\)/g, (whole, request: string) => {
     if (own.has(request.replace(/^\.\//, ''))) return `Promise.resolve().then(()=>require("${request}"))`;
-    if (request.startsWith('node:') || CJS_EXTERNALS.includes(request)) {
+    if (isBuiltin(request) || CJS_EXTERNALS.includes(request)) {
       return `Promise.resolve().then(()=>{const m=require("${request}");return{__proto__:m,default:m}})`;
     }
     if (ESM_EXTERNALS.includes(request)) return whole;
