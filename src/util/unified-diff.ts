@@ -10,20 +10,63 @@ const MAX_EDITS = 1000;
  * the line. Buffers are compared byte by byte; bytes that are not UTF-8 show as U+FFFD.
  */
 export function unifiedHunks(before: string | Buffer, after: string | Buffer): string {
-  const oldLines = splitLines(before);
-  const newLines = splitLines(after);
+  const a = typeof before === 'string' ? Buffer.from(before) : before;
+  const b = typeof after === 'string' ? Buffer.from(after) : after;
+  if (a.equals(b)) return '';
+  const { head, tail } = equalEnds(a, b);
+  const oldLines = splitLines(a.subarray(head, a.length - tail));
+  const newLines = splitLines(b.subarray(head, b.length - tail));
+  const skipped = countLines(a, head);
   const text = groupChanges(findChanges(oldLines, newLines), oldLines.length)
-    .map(hunk => formatHunk(hunk, oldLines, newLines))
+    .map(hunk => formatHunk({ ...hunk, skipped }, oldLines, newLines))
     .join('');
   return Buffer.from(text, 'latin1').toString('utf8');
+}
+
+const LF = 10;
+
+/** Lengths of what both have in common at their ends, in whole lines, less the lines of context: large files stay bytes. */
+function equalEnds(a: Buffer, b: Buffer): { head: number; tail: number } {
+  const shorter = Math.min(a.length, b.length);
+  let head = equalLength(shorter, (from, to) => a.subarray(from, to).equals(b.subarray(from, to)));
+  for (let lines = 0; lines <= CONTEXT_LINES && head > 0; lines++) head = lineStart(a, head);
+  const limit = shorter - head;
+  const common = equalLength(limit, (from, to) =>
+    a.subarray(a.length - to, a.length - from).equals(b.subarray(b.length - to, b.length - from)),
+  );
+  let from = a.length - common;
+  for (let lines = 0; lines <= CONTEXT_LINES && from < a.length; lines++) {
+    const end = a.indexOf(LF, from);
+    from = end < 0 ? a.length : end + 1;
+  }
+  return { head, tail: a.length - from };
+}
+
+/** The largest length up to `limit` for which everything is the same, in blocks and then halves of the last one. */
+function equalLength(limit: number, same: (from: number, to: number) => boolean): number {
+  let at = 0;
+  for (let block = 1 << 16; block >= 1; block >>= 1) {
+    while (at + block <= limit && same(at, at + block)) at += block;
+  }
+  return at;
+}
+
+/** The start of the line before the one that starts at or holds `at`. */
+function lineStart(bytes: Buffer, at: number): number {
+  return at < 2 ? 0 : bytes.lastIndexOf(LF, at - 2) + 1;
+}
+
+function countLines(bytes: Buffer, end: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LF); at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) count++;
+  return count;
 }
 
 /** Lines `[old, old + removed)` are replaced by `[new, new + added)`; indices from 0. */
 type Change = { old: number; removed: number; new: number; added: number };
 
 /** Latin-1 stands for the bytes one to one, so that comparing lines compares bytes. Each keeps its `\n`. */
-function splitLines(text: string | Buffer): string[] {
-  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+function splitLines(bytes: Buffer): string[] {
   const lines = bytes.toString('latin1').split('\n');
   const last = lines.pop();
   const whole = lines.map(line => `${line}\n`);
@@ -95,7 +138,7 @@ function groupChanges(
 }
 
 function formatHunk(
-  hunk: { changes: readonly Change[]; from: number; to: number },
+  hunk: { changes: readonly Change[]; from: number; to: number; skipped: number },
   oldLines: readonly string[],
   newLines: readonly string[],
 ): string {
@@ -113,7 +156,7 @@ function formatHunk(
   const first = hunk.changes[0];
   const newFrom = first ? first.new - (first.old - hunk.from) : hunk.from;
   const count = hunk.to - hunk.from;
-  return `@@ -${formatRange(hunk.from, count)} +${formatRange(newFrom, count + grown)} @@\n${body.join('')}`;
+  return `@@ -${formatRange(hunk.skipped + hunk.from, count)} +${formatRange(hunk.skipped + newFrom, count + grown)} @@\n${body.join('')}`;
 }
 
 function formatLine(sign: ' ' | '-' | '+', line = ''): string {

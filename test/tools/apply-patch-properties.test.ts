@@ -39,11 +39,13 @@ function bytesOf({ lines, bom, finalNewline }: Pick<Case, 'lines' | 'bom' | 'fin
 }
 
 /** The lines after the edits: an insertion goes above its line and takes the ending of the line above it. */
-function edited({ lines, edits }: Case): Line[] {
+function edited({ lines, edits, finalNewline }: Case): Line[] {
+  const none: Line = { text: '', ending: '\n' };
   return lines.flatMap((l, i): Line[] => {
     const { kind, text } = edits[i]!;
     if (kind === 'remove') return [];
-    const above = lines[i - 1] ?? l;
+    // A single line without an ending has none to give.
+    const above = lines[i - 1] ?? (lines.length === 1 && !finalNewline ? none : l);
     return kind === 'insert' ? [{ text, ending: above.ending }, l] : [l];
   });
 }

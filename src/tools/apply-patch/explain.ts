@@ -16,13 +16,13 @@ export type ChunkSearch = {
   readonly from: number;
 };
 
-/** Lines of the file compared one by one when nothing in it equals any line of the chunk. */
+/** Beyond it no further look is taken at what would only make the message better. */
 const MAX_COMPARED_LINES = 20_000;
 const MAX_QUOTED = 300;
 
 export function explainAnchor(search: ChunkSearch, anchor: string): string {
   const { lines, from } = search;
-  const before = findLines({ lines, wanted: [anchor], from: 0 })[0];
+  const before = from > 0 ? findLines({ lines, wanted: [anchor], from: 0 })[0] : undefined;
   if (before !== undefined) {
     return `${subject(search)}: the line after '@@' is in the file at line ${before + 1}, but the search starts at line ${from + 1}, below what came before it. Put the chunks in the order of the file.\n  anchor: ${quoteLine(anchor)}`;
   }
@@ -39,7 +39,7 @@ export function explainAnchor(search: ChunkSearch, anchor: string): string {
 export function explainLines(search: ChunkSearch, chunkLines: readonly PatchLine[]): string {
   const { lines, from, chunk } = search;
   const wanted = chunkLines.filter(line => line.kind !== 'add').map(line => line.text);
-  const elsewhere = findLines({ lines, wanted, from: 0 })[0];
+  const elsewhere = from > 0 || chunk.atEnd ? findLines({ lines, wanted, from: 0 })[0] : undefined;
   if (elsewhere !== undefined) return explainPlace(search, elsewhere);
   const place = closestPlace(lines, wanted, from);
   const different = place === null ? 0 : firstDifference(lines, wanted, place);
@@ -96,7 +96,8 @@ function hintFor(search: ChunkSearch, chunkLines: readonly PatchLine[], differen
     return 'A line that starts with a blank is context. Markers such as *** Update File start in the first column.';
   }
   const result = chunkLines.filter(line => line.kind !== 'remove').map(line => line.text);
-  if (!chunkLines.some(line => line.kind === 'add') || result.every(line => line.trim() === '')) return null;
+  if (search.lines.count > MAX_COMPARED_LINES || !chunkLines.some(line => line.kind === 'add')) return null;
+  if (result.every(line => line.trim() === '')) return null;
   const done = findLines({ lines: search.lines, wanted: result, from: 0 })[0];
   if (done === undefined) return null;
   return `The lines it should result in are in the file already, at line ${done + 1}: perhaps the change was made before.`;

@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer';
 
 const LF = 10;
 const CR = 13;
+/** Larger files are decoded anew for each look at a line. */
+const MAX_KEPT_BYTES = 2 * 1024 * 1024;
 const BOM = [0xef, 0xbb, 0xbf];
 
 /**
@@ -59,7 +61,7 @@ export class FileLines {
     let text = this.#texts[i];
     if (text === undefined) {
       text = this.bytes.toString('utf8', this.start(i), this.start(i + 1) - this.ending(i).length);
-      this.#texts[i] = text;
+      if (this.bytes.length <= MAX_KEPT_BYTES) this.#texts[i] = text;
     }
     return text;
   }

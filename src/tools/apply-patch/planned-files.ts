@@ -8,7 +8,7 @@ import { linkTarget, resolveEntryPath, resolveRealPath } from './real-path.js';
 import { PatchRefusal, refusalFrom } from './refusal.js';
 
 /** Larger files can be deleted and moved away, not edited. */
-const MAX_EDITED_BYTES = 50 * 1024 * 1024;
+const MAX_EDITED_BYTES = 32 * 1024 * 1024;
 
 /** What was on disk. `bytes` is null where the content was not read. */
 export type Before =
