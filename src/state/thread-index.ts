@@ -1,0 +1,262 @@
+/** Listing threads fast: what the rollouts say, kept in a table so that only changed files are read again. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ThreadSummary } from '../protocol/index.js';
+import { delay, messageOf, processState } from '../util/index.js';
+import { deleteDatabase, isBusy, isDamaged, openDatabase } from './database.js';
+import { type ThreadRow, ThreadTable } from './thread-table.js';
+
+/** A rollout by its name. */
+export type RolloutName = { readonly path: string; readonly thread_id: string; readonly archived: boolean };
+
+/** The files behind the index; they are the truth. */
+export interface RolloutSource {
+  /** All of them. A thread may have several; the one whose name sorts last counts. */
+  list(): Promise<readonly RolloutName[]>;
+  /** What a file says; null when it holds no thread. */
+  summarize(file: RolloutName): Promise<ThreadSummary | null>;
+}
+
+export type ThreadFilter = {
+  /** Directory of the latest turn. */
+  readonly cwd?: string;
+  readonly model_provider?: string;
+  /** Default: threads that are not archived. */
+  readonly archived?: 'no' | 'only' | 'both';
+  /** Updated at or after this time. */
+  readonly since_ms?: number;
+  readonly limit?: number;
+};
+
+export interface ThreadIndex {
+  /** Takes note of what a thread is now. Costs nothing here; it is written a moment later. */
+  put(summary: ThreadSummary): void;
+  /** Newest first, as the rollouts are at this moment. */
+  list(filter?: ThreadFilter): Promise<ThreadSummary[]>;
+  /** Writes what is waiting if the file is open anyway; otherwise the rollouts will tell. */
+  close(): Promise<void>;
+}
+
+export type IndexOptions = {
+  /** Folder of the database. Nothing is opened or made before it is needed. */
+  readonly dir: string;
+  readonly rollouts: RolloutSource;
+  /** Told once when there can be no database; everything works without, more slowly. */
+  readonly warn: (message: string) => void;
+};
+
+/** An index of threads. No error of the database ever reaches the caller. */
+export function openThreadIndex(options: IndexOptions): ThreadIndex {
+  return new CachedIndex(options);
+}
+
+export const INDEX_FILE = 'threads.sqlite';
+
+/** Time for the first answer of a process before an engine is loaded. */
+const WRITE_AFTER_MS = 1_000;
+/** Summaries read at the same time. */
+const READERS = 16;
+/** A runner that cannot be looked up is believed for so long after its last sign of life. */
+const SILENT_MS = 600_000;
+
+class CachedIndex implements ThreadIndex {
+  readonly #options: IndexOptions;
+  readonly #path: string;
+  #table: Promise<ThreadTable | null> | null = null;
+  #waiting = new Map<string, ThreadSummary>();
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #broken = false;
+
+  constructor(options: IndexOptions) {
+    this.#options = options;
+    this.#path = join(options.dir, INDEX_FILE);
+  }
+
+  put(summary: ThreadSummary): void {
+    this.#waiting.set(summary.id, summary);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#writing = this.#writing.then(() => this.#writeWaiting());
+    }, WRITE_AFTER_MS).unref();
+  }
+
+  async list(filter: ThreadFilter = {}): Promise<ThreadSummary[]> {
+    const known = new Map((await this.#rows()).map(row => [row.summary.id, row]));
+    for (const summary of this.#waiting.values())
+      known.set(summary.id, { summary, ...fileState(summary.rollout_path) });
+    const files = newestPerThread(await this.#options.rollouts.list());
+    const current = await this.#currentRows(files, known);
+    const changed = current.filter(row => known.get(row.summary.id) !== row);
+    const gone = [...known.keys()].filter(id => !files.has(id) && !this.#waiting.has(id));
+    await this.#change(changed, gone);
+    return select(
+      current.map(row => withLiveStatus(row.summary)),
+      filter,
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.#writing;
+    if (this.#table === null) return;
+    await this.#writeWaiting();
+    (await this.#table)?.close();
+    this.#table = null;
+  }
+
+  /** Rows as they are where nothing changed, new ones for files that are new or were written to. */
+  async #currentRows(files: Map<string, RolloutName>, known: Map<string, ThreadRow>): Promise<ThreadRow[]> {
+    const rows: ThreadRow[] = [];
+    const unread: RolloutName[] = [];
+    for (const file of files.values()) {
+      const row = known.get(file.thread_id);
+      if (row !== undefined && isCurrent(row, file)) rows.push(row);
+      else unread.push(file);
+    }
+    const readNext = async () => {
+      for (let file = unread.pop(); file !== undefined; file = unread.pop()) {
+        const row = await this.#read(file, known.get(file.thread_id));
+        if (row !== null) rows.push(row);
+      }
+    };
+    await Promise.all(Array.from({ length: READERS }, readNext));
+    return rows;
+  }
+
+  /** The file's own words, and who runs it, which only the index knows. */
+  async #read(file: RolloutName, before: ThreadRow | undefined): Promise<ThreadRow | null> {
+    try {
+      // Taken first: what is appended meanwhile makes the row old, not wrong.
+      const state = fileState(file.path);
+      const summary = await this.#options.rollouts.summarize(file);
+      if (summary === null) return null;
+      const running = before?.summary.status === 'running' && isAlive(before.summary);
+      return {
+        summary: running ? { ...summary, status: 'running', runner: before.summary.runner } : summary,
+        ...state,
+      };
+    } catch (error) {
+      this.#options.warn(`${file.path} is not listed: ${messageOf(error)}`);
+      return null;
+    }
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const batch = [...this.#waiting.values()];
+    await this.#change(
+      batch.map(summary => ({ summary, ...fileState(summary.rollout_path) })),
+      [],
+    );
+    for (const summary of batch) {
+      if (this.#waiting.get(summary.id) === summary) this.#waiting.delete(summary.id);
+    }
+  }
+
+  async #rows(): Promise<ThreadRow[]> {
+    return (await this.#use(table => table.all())) ?? [];
+  }
+
+  async #change(puts: readonly ThreadRow[], removals: readonly string[]): Promise<void> {
+    if (puts.length > 0 || removals.length > 0) await this.#use(table => table.change(puts, removals));
+  }
+
+  /** Undefined when there is no database, or it is busy or damaged; a damaged one is made anew once. */
+  async #use<T>(action: (table: ThreadTable) => T): Promise<T | undefined> {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const table = await this.#opened();
+      if (table === null) return undefined;
+      try {
+        return action(table);
+      } catch (error) {
+        if (isBusy(error)) await delay(20);
+        else await this.#dismiss(table, error);
+      }
+    }
+    return undefined;
+  }
+
+  #opened(): Promise<ThreadTable | null> {
+    if (this.#broken) return Promise.resolve(null);
+    this.#table ??= openDatabase(this.#path, database => new ThreadTable(database)).catch((error: unknown) => {
+      this.#giveUp(error);
+      return null;
+    });
+    return this.#table;
+  }
+
+  async #dismiss(table: ThreadTable, error: unknown): Promise<void> {
+    table.close();
+    this.#table = null;
+    if (isDamaged(error)) deleteDatabase(this.#path);
+    else this.#giveUp(error);
+  }
+
+  #giveUp(error: unknown): void {
+    this.#broken = true;
+    this.#options.warn(
+      `The index of threads, ${this.#path}, cannot be used: ${messageOf(error)}. Threads are listed from their files.`,
+    );
+  }
+}
+
+function newestPerThread(files: readonly RolloutName[]): Map<string, RolloutName> {
+  const newest = new Map<string, RolloutName>();
+  for (const file of files) {
+    const other = newest.get(file.thread_id);
+    if (other === undefined || nameOf(other) < nameOf(file)) newest.set(file.thread_id, file);
+  }
+  return newest;
+}
+
+function nameOf(file: RolloutName): string {
+  return file.path.slice(file.path.lastIndexOf('/') + 1);
+}
+
+function fileState(path: string): { size: number; modified_ms: number } {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return { size: stat?.size ?? -1, modified_ms: stat?.mtimeMs ?? 0 };
+  } catch {
+    // It cannot be looked at now: the row counts as old and the file is tried again next time.
+    return { size: -1, modified_ms: 0 };
+  }
+}
+
+function isCurrent(row: ThreadRow, file: RolloutName): boolean {
+  if (row.size === -1 || row.summary.rollout_path !== file.path || row.summary.archived !== file.archived) return false;
+  const state = fileState(file.path);
+  return state.size === row.size && state.modified_ms === row.modified_ms;
+}
+
+function withLiveStatus(summary: ThreadSummary): ThreadSummary {
+  if (summary.status !== 'running') return summary;
+  return isAlive(summary) ? summary : { ...summary, status: 'interrupted', runner: null };
+}
+
+function isAlive(summary: ThreadSummary): boolean {
+  if (summary.runner === null) return false;
+  switch (processState(summary.runner)) {
+    case 'running':
+      return true;
+    case 'dead':
+      return false;
+    case 'unknown':
+      return Date.now() - summary.updated_at_ms < SILENT_MS;
+  }
+}
+
+function select(threads: ThreadSummary[], filter: ThreadFilter): ThreadSummary[] {
+  const archived = filter.archived ?? 'no';
+  return threads
+    .filter(
+      thread =>
+        (archived === 'both' || thread.archived === (archived === 'only')) &&
+        (filter.cwd === undefined || thread.cwd === filter.cwd) &&
+        (filter.model_provider === undefined || thread.model_provider === filter.model_provider) &&
+        (filter.since_ms === undefined || thread.updated_at_ms >= filter.since_ms),
+    )
+    .sort((a, b) => b.updated_at_ms - a.updated_at_ms || (a.id < b.id ? 1 : -1))
+    .slice(0, filter.limit);
+}
