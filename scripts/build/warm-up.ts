@@ -4,16 +4,16 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 
 const LIMIT_MS = 20_000;
+/** The model's answer. */
+const SAID = 'Warmed up.';
 
 /** `dist`: the finished build. Returns what happened, as one line; a failure costs speed only and is no error. */
 export async function warmUp(dist: string): Promise<string> {
@@ -22,9 +22,10 @@ export async function warmUp(dist: string): Promise<string> {
   try {
     model.listen(0, '127.0.0.1');
     await once(model, 'listening');
-    await callOnce(dist, folder, (model.address() as AddressInfo).port);
-    const engines = await readdir(join(dist, '.cache'), { recursive: true });
-    return `code cache: ${engines.filter(name => name.endsWith('.js')).length} files`;
+    const answer = await callOnce(dist, folder, (model.address() as AddressInfo).port);
+    const names = await readdir(join(dist, '.cache'), { recursive: true });
+    const note = answer.includes(SAID) ? '' : `, not of a whole call: the server answered ${answer.slice(0, 500)}`;
+    return `code cache: ${names.filter(name => name.endsWith('.js')).length} files${note}`;
   } catch (error) {
     return `code cache: none, starting will be slower (${error instanceof Error ? error.message : String(error)})`;
   } finally {
@@ -33,13 +34,14 @@ export async function warmUp(dist: string): Promise<string> {
   }
 }
 
-async function callOnce(dist: string, folder: string, port: number): Promise<void> {
+/** Returns the line that answered the call. */
+async function callOnce(dist: string, folder: string, port: number): Promise<string> {
   const [home, cwd] = [join(folder, 'home'), join(folder, 'work')];
   await Promise.all([mkdir(home), mkdir(cwd)]);
   await writeFile(join(home, 'config.toml'), configFor(port));
   const child = spawn(process.execPath, [join(dist, 'interpreter.js'), 'mcp-server'], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: folder, INTERPRETER_HOME: home },
+    env: { PATH: process.env.PATH, HOME: folder, INTERPRETER_HOME: home, INTERPRETER_SAVE_CODE_CACHE: 'at-exit' },
     stdio: 'pipe',
   });
   const exited = once(child, 'exit');
@@ -60,10 +62,10 @@ async function callOnce(dist: string, folder: string, port: number): Promise<voi
     await answers(2);
     const call = { prompt: 'Warm up.', cwd, sandbox: 'danger-full-access', 'approval-policy': 'never' };
     request(3, 'tools/call', { name: 'codex', arguments: call });
-    await answers(3);
-    await cacheWritten(join(dist, '.cache'));
+    const answer = await answers(3);
     child.stdin.end();
     await exited;
+    return answer;
   } finally {
     clearTimeout(limit);
     child.kill('SIGKILL');
@@ -84,24 +86,16 @@ function send(child: ChildProcessWithoutNullStreams, message: object): void {
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 }
 
-/** Gives a function that waits for the answer with an id; rejects when the server ends without it. */
-function readAnswers(child: ChildProcessWithoutNullStreams): (id: number) => Promise<void> {
-  const waiting = new Map<unknown, () => void>();
+/** Gives a function that waits for the line with the answer to an id; rejects when the server ends without it. */
+function readAnswers(child: ChildProcessWithoutNullStreams): (id: number) => Promise<string> {
+  const waiting = new Map<unknown, (line: string) => void>();
   const lines = createInterface({ input: child.stdout });
-  lines.on('line', line => waiting.get((JSON.parse(line) as { id?: unknown }).id)?.());
+  lines.on('line', line => waiting.get((JSON.parse(line) as { id?: unknown }).id)?.(line));
   const ended = new Promise<never>((_, reject) => {
     lines.once('close', () => reject(new Error('the server ended before it answered')));
   });
   ended.catch(() => {}); // also rejects after the last answer, when nobody waits for it
-  return id => Promise.race([new Promise<void>(resolve => waiting.set(id, resolve)), ended]);
-}
-
-async function cacheWritten(folder: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (existsSync(folder)) return;
-    await delay(50);
-  }
-  throw new Error('the server saved none');
+  return id => Promise.race([new Promise<string>(resolve => waiting.set(id, resolve)), ended]);
 }
 
 /** Speaks just enough of the Responses wire API: one command, then a final message. */
@@ -133,7 +127,7 @@ const message = {
   type: 'message',
   id: 'msg_1',
   role: 'assistant',
-  content: [{ type: 'output_text', text: 'Warm.', annotations: [] }],
+  content: [{ type: 'output_text', text: SAID, annotations: [] }],
 };
 const usage = {
   input_tokens: 1,

@@ -20,6 +20,8 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
 
 const engine = `${process.version}-${process.arch}-${process.versions.v8}`;
 const loader = createAppLoader(join(__dirname, 'app'), join(__dirname, '.cache', __INTERPRETER_BUILD_ID__, engine));
+// The build sets this for the one run that warms the cache up; in use the program saves when it is idle.
+if (process.env.INTERPRETER_SAVE_CODE_CACHE === 'at-exit') process.on('exit', loader.saveCodeCache);
 const { main } = loader.load('main.js') as { main: Main };
 main(process.argv.slice(2), loader).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
