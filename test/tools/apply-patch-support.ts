@@ -64,8 +64,8 @@ export type Applied = {
 };
 
 export type ApplyOptions = Partial<Pick<ToolContext, 'policy' | 'sandboxed' | 'signal' | 'tmpdir' | 'home'>> & {
-  /** Happens between plan and run, as an approval or another program would; false = it is not run. */
-  meanwhile?: (writes: readonly string[]) => boolean | void;
+  /** Happens between plan and run, as an approval or another program would. */
+  meanwhile?: () => void;
 };
 
 /** Parses, plans and runs a patch; a call that is refused before it runs has no events. */
@@ -76,8 +76,7 @@ export async function applyPatch(cwd: string, raw: string, options: ApplyOptions
   const given = facts(cwd, over);
   const plan = await applyPatchTool.plan(parsed.input, given);
   if (plan.type === 'invalid') return { output: plan.message, is_error: true, events: [], plan };
-  if (plan.type !== 'act' || plan.action.type !== 'patch') throw new Error(`not a patch: ${plan.type}`);
-  if (meanwhile?.(plan.action.writes) === false) return { output: '', is_error: true, events: [], plan };
+  meanwhile?.();
   const events: Event[] = [];
   const result = await applyPatchTool.run(parsed.input, context(given, over, events));
   if (typeof result.output !== 'string') throw new Error('apply_patch answers with text');

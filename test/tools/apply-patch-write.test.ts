@@ -3,7 +3,17 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { SandboxPolicy } from '../../src/protocol/index.js';
 import { applyPatch, directory, patchText, putFiles, snapshot, update, workspace } from './apply-patch-support.js';
+
+const WORKSPACE_WRITE: SandboxPolicy = {
+  type: 'workspace-write',
+  writable_roots: [],
+  network_access: false,
+  exclude_tmpdir_env_var: true,
+  exclude_slash_tmp: true,
+  allow_unix_sockets: false,
+};
 
 const isRoot = process.getuid?.() === 0;
 
@@ -222,6 +232,77 @@ describe('a write that fails midway', () => {
   });
 });
 
+describe('under a sandbox policy', () => {
+  const confined = { policy: WORKSPACE_WRITE };
+
+  it('nothing is written outside of the writable folders, whoever let the call through', async () => {
+    const root = workspace({ a: 'a\n' });
+    const outside = workspace({ v: 'v\n' });
+    fs.symlinkSync(outside, `${root}/out`);
+    for (const target of [`${outside}/n`, 'out/n', `../${path.basename(outside)}/n`]) {
+      const { output, events } = await applyPatch(
+        root,
+        patchText('*** Update File: a', '-a', '+A', `*** Add File: ${target}`, '+x'),
+        confined,
+      );
+      expect(output).toMatch(/^Exit code: 1\n.*\nOutput:\npatch rejected: .*\/n: .*outside of the writable folders/);
+      expect(events).toMatchObject([{ type: 'item.completed', item: { status: 'failed' } }]);
+    }
+    expect([snapshot(root), snapshot(outside)]).toEqual([{ a: 'a\n', out: `-> ${outside}` }, { v: 'v\n' }]);
+  });
+
+  it.each(['.git/config', '.git/hooks/pre-commit', '.openinterpreter/x', '.agents/x', '.codex/x'])(
+    '%s is protected',
+    async name => {
+      const root = workspace({ '.git/config': 'a\n' });
+      const before = snapshot(root);
+      const { output } = await applyPatch(root, patchText(`*** Add File: ${name}x`, '+x'), confined);
+      expect(output).toMatch(/patch rejected: .*protected/);
+      expect(snapshot(root)).toEqual(before);
+    },
+  );
+
+  it('read-only lets nothing through', async () => {
+    const root = workspace({ a: 'a\n' });
+    const { output } = await applyPatch(root, update('a', '-a', '+b'), { policy: { type: 'read-only' } });
+    expect(output).toMatch(/patch rejected: .*read-only/);
+    expect(snapshot(root)).toEqual({ a: 'a\n' });
+  });
+
+  it('new content never gets the rights of the owner', async () => {
+    const root = workspace({ a: 'a\n' });
+    fs.chmodSync(`${root}/a`, 0o6755);
+    await applyPatch(root, update('a', '-a', '+b'), confined);
+    expect(fs.statSync(`${root}/a`).mode & 0o7777).toBe(0o755);
+  });
+
+  it('a file with other names is not written in place', async context => {
+    const root = workspace({ 'fixed/f': 'a\n' });
+    fs.linkSync(`${root}/fixed/f`, `${directory()}/twin`);
+    if (!freeze(`${root}/fixed`)) context.skip();
+    const { output } = await applyPatch(root, update('fixed/f', '-a', '+b'), confined);
+    expect(output).toMatch(/other names \(hard links\).*No file was changed/);
+    expect(snapshot(root)).toEqual({ fixed: '/', 'fixed/f': 'a\n' });
+  });
+
+  it('a file that a profile hides is not quoted', async () => {
+    const root = workspace({ '.env': 'SECRET=1\n' });
+    const policy: SandboxPolicy = {
+      type: 'profile',
+      name: 'p',
+      filesystem: [
+        { access: 'write', target: { path: root } },
+        { access: 'deny', target: { glob: '**/.env', base: root } },
+      ],
+      network: { type: 'off' },
+      allow_unix_sockets: false,
+    };
+    const { output } = await applyPatch(root, update('.env', '-SECRE=1', '+x'), { policy });
+    expect(output).toMatch(/^apply_patch verification failed: cannot read .*\.env: .*denied/);
+    expect(output).not.toMatch('SECRET');
+  });
+});
+
 it('a directory that is swapped for a link all the time never lets a patch out', async () => {
   const root = workspace({ 'd/f': '0\n' });
   const outside = workspace({ f: '0\n' });
@@ -232,17 +313,21 @@ it('a directory that is swapped for a link all the time never lets a patch out',
     swapper.kill('SIGKILL');
     await gone;
   });
-  const inside = (writes: readonly string[]) => writes.every(write => write.startsWith(`${root}/d/`));
   const counts = { written: 0, refused: 0 };
   for (let i = 0; counts.written < 50 || counts.refused < 50; i++) {
     expect(swapper.exitCode).toBeNull();
-    const name = `n${i}`;
-    const add = await applyPatch(root, patchText(`*** Add File: d/${name}`, '+x', '*** Update File: d/f', '-0', '+0'), {
-      meanwhile: inside,
-    });
-    // A path that leads out at the time of the plan is not run: that is the agent's check.
-    if (add.output === '') continue;
-    counts[add.is_error ? 'refused' : 'written']++;
+    const patch = patchText(
+      `*** Add File: d/n${i}`,
+      '+x',
+      '*** Update File: d/f',
+      '-0',
+      '+1',
+      '*** Update File: d/f',
+      '-1',
+      '+0',
+    );
+    const { is_error } = await applyPatch(root, patch, { policy: WORKSPACE_WRITE });
+    counts[is_error ? 'refused' : 'written']++;
   }
   expect(snapshot(outside)).toEqual({ f: '0\n' });
 }, 60_000);

@@ -44,7 +44,7 @@ export type PlanOptions = {
 
 /** All hunks are applied in memory, in their order, or none: throws PatchRefusal with what is wrong. */
 export async function planPatch(hunks: readonly Hunk[], options: PlanOptions): Promise<PatchPlan> {
-  const files = new PlannedFiles(options.readGuard ?? (() => Promise.resolve(null)));
+  const files = new PlannedFiles(options.readGuard ?? (() => null));
   for (const hunk of hunks) await applyHunk(hunk, files, options.cwd);
   const touched = files.all().filter(file => file.after.type !== 'untouched' && !isNothing(file));
   refuseNesting(touched);

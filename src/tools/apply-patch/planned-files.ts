@@ -34,7 +34,7 @@ export type PlannedFile = {
 };
 
 /** Reason why the content of a real path must not be read; null = it may. */
-export type ReadGuard = (realPath: string) => Promise<string | null>;
+export type ReadGuard = (realPath: string) => string | null;
 
 export class PlannedFiles {
   readonly #byRealPath = new Map<string, PlannedFile>();
@@ -91,7 +91,7 @@ export class PlannedFiles {
   }
 
   async #read(file: PlannedFile, stat: BigIntStats): Promise<Buffer> {
-    const denied = await this.#readGuard(file.real);
+    const denied = this.#readGuard(file.real);
     if (denied !== null) throw new PatchRefusal(`cannot read ${file.path}: ${denied}`);
     if (stat.size > BigInt(MAX_EDITED_BYTES)) {
       throw new PatchRefusal(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FileChangeItem } from '../../protocol/index.js';
 import { parseArguments } from '../define-tool.js';
 import type { Parsed, Plan, Tool, ToolContext, ToolFacts, ToolResult } from '../tool.js';
-import { readGuard, writeAccess } from './access.js';
+import { readGuard, writeOptions } from './access.js';
 import { parsePatch } from './parse-patch.js';
 import { type Hunk, PatchSyntaxError } from './patch.js';
 import { type PatchPlan, planPatch } from './plan-patch.js';
@@ -64,7 +64,7 @@ async function plan(call: ApplyPatchCall, facts: ToolFacts): Promise<Plan> {
 async function run(call: ApplyPatchCall, context: ToolContext): Promise<ToolResult> {
   const started = performance.now();
   if (!call.plan) throw new Error('apply_patch was run without a plan');
-  const outcome = writePlan(call.plan, { ...(await writeAccess(context)), signal: context.signal });
+  const outcome = writePlan(call.plan, writeOptions(context));
   const done = outcome.type === 'written';
   const text = done
     ? `Success. Updated the following files:\n${call.plan.summary.join('\n')}\n`
