@@ -303,31 +303,36 @@ describe('under a sandbox policy', () => {
   });
 });
 
-it('a directory that is swapped for a link all the time never lets a patch out', async () => {
-  const root = workspace({ 'd/f': '0\n' });
-  const outside = workspace({ f: '0\n' });
-  const swapper = spawn(process.execPath, ['test/fixtures/swap-directory.mjs', `${root}/d`, outside]);
-  onTestFinished(async () => {
-    if (swapper.exitCode !== null) return;
-    const gone = once(swapper, 'exit');
-    swapper.kill('SIGKILL');
-    await gone;
-  });
-  const counts = { written: 0, refused: 0 };
-  for (let i = 0; counts.written < 50 || counts.refused < 50; i++) {
-    expect(swapper.exitCode).toBeNull();
-    const patch = patchText(
-      `*** Add File: d/n${i}`,
-      '+x',
-      '*** Update File: d/f',
-      '-0',
-      '+1',
-      '*** Update File: d/f',
-      '-1',
-      '+0',
-    );
-    const { is_error } = await applyPatch(root, patch, { policy: WORKSPACE_WRITE });
-    counts[is_error ? 'refused' : 'written']++;
-  }
-  expect(snapshot(outside)).toEqual({ f: '0\n' });
-}, 60_000);
+// Elsewhere directories can't be held open; there the path is compared before and after.
+it.runIf(process.platform === 'linux')(
+  'a directory that is swapped for a link all the time never lets a patch out',
+  async () => {
+    const root = workspace({ 'd/f': '0\n' });
+    const outside = workspace({ f: '0\n' });
+    const swapper = spawn(process.execPath, ['test/fixtures/swap-directory.mjs', `${root}/d`, outside]);
+    onTestFinished(async () => {
+      if (swapper.exitCode !== null) return;
+      const gone = once(swapper, 'exit');
+      swapper.kill('SIGKILL');
+      await gone;
+    });
+    const counts = { written: 0, refused: 0 };
+    for (let i = 0; counts.written < 50 || counts.refused < 50; i++) {
+      expect(swapper.exitCode).toBeNull();
+      const patch = patchText(
+        `*** Add File: d/n${i}`,
+        '+x',
+        '*** Update File: d/f',
+        '-0',
+        '+1',
+        '*** Update File: d/f',
+        '-1',
+        '+0',
+      );
+      const { is_error } = await applyPatch(root, patch, { policy: WORKSPACE_WRITE });
+      counts[is_error ? 'refused' : 'written']++;
+    }
+    expect(snapshot(outside)).toEqual({ f: '0\n' });
+  },
+  60_000,
+);

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FileState, gitBlobId, gitDiff, unifiedHunks } from '../../src/util/git-diff.js';
+import { describeIf } from '../support/requires.js';
 
 let base: string;
 beforeAll(() => {
   base = fs.mkdtempSync('/var/tmp/git-diff-');
-  git(['init', '-q', '.']);
 });
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
 
@@ -68,7 +68,9 @@ function ourDiff(files: Record<string, [Side, Side]>): string {
 const c = (content: string | Buffer, mode?: number): Side => (mode === undefined ? { content } : { content, mode });
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => `line ${i}\n`).join('');
 
-describe('gitDiff says what git says', () => {
+describeIf('git', 'gitDiff says what git says', () => {
+  beforeAll(() => void git(['init', '-q', '.']));
+
   const cases: Record<string, Record<string, [Side, Side]>> = {
     'an update in the middle': { 'a.txt': [c(numbers(30)), c(numbers(30).replace('line 12\n', 'new\n'))] },
     'two hunks': {
@@ -134,7 +136,9 @@ describe('gitDiff says what git says', () => {
   });
 });
 
-describe('unifiedHunks', () => {
+describeIf('git', 'unifiedHunks', () => {
+  beforeAll(() => void git(['init', '-q', '.']));
+
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', 'd', '', 'a\r', ' x'), { maxLength: 25 })
     .chain(lines => fc.boolean().map(end => lines.join('\n') + (end && lines.length > 0 ? '\n' : '')));
