@@ -3,7 +3,6 @@ import type { ShellGrammarLoader } from '../approvals/index.js';
 import type { Config, StoredThread } from '../config/index.js';
 import type { ModelInfo, Provider, ProviderSettings } from '../protocol/index.js';
 import type { Sandbox } from '../sandbox/index.js';
-import type { ThreadIndex } from '../state/index.js';
 import type { Tracer } from '../util/index.js';
 
 export type AgentDeps = {
@@ -21,8 +20,6 @@ export type AgentDeps = {
   readonly modelInfo: (config: Config) => ModelInfo;
   /** The present configuration with what a thread was started with on top. Throws with a message for the caller. */
   readonly restoreConfig: (stored: StoredThread) => Config;
-  /** The index of threads; opened when first asked for. */
-  readonly index: (config: Config) => Promise<ThreadIndex>;
   readonly tracer: Tracer;
   /** For the log of the process; not shown to models or callers. */
   readonly warn: (message: string) => void;

@@ -1,23 +1,34 @@
-import { packageVersion } from '../util/index.js';
+import { CommanderError } from 'commander';
+import { ConfigError } from '../config/index.js';
+import { messageOf } from '../util/index.js';
+import type { Boot } from './boot/boot.js';
+import { createProgram, ExitError } from './program.js';
 
-const USAGE = `Usage: interpreter [options]
-
-A coding agent behind MCP, the command line and a TypeScript library.
-
-Options:
-  -V, --version  print the version
-  -h, --help     print this help
-`;
+/** Wrong words on the command line. */
+const EXIT_USAGE = 2;
 
 /** Runs the command line. `argv`: the words after the program's name. Sets `process.exitCode`. */
-export async function main(argv: readonly string[]): Promise<void> {
-  const [first] = argv;
-  if (first === '--version' || first === '-V') {
-    process.stdout.write(`interpreter ${packageVersion()}\n`);
-  } else if (first === undefined || first === '--help' || first === '-h') {
-    process.stdout.write(USAGE);
-  } else {
-    process.stderr.write(`interpreter: unknown argument '${first}'\n\n${USAGE}`);
-    process.exitCode = 2;
+export async function main(argv: readonly string[], boot: Boot): Promise<void> {
+  try {
+    await createProgram(boot).parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  // Commander has printed what it has to say, help and version included.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof ExitError) {
+    if (error.message !== '') process.stderr.write(`${error.message}\n`);
+    return error.code;
+  }
+  const text =
+    error instanceof ConfigError
+      ? error.message
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : messageOf(error);
+  process.stderr.write(`Error: ${text}\n`);
+  return 1;
 }

@@ -42,10 +42,10 @@ async function run(call: z.output<typeof input>, context: ToolContext): Promise<
 /** The image as a data URL, or what is wrong with it. */
 export async function loadImage(
   file: string,
-  forbidden: () => Promise<string | null> = () => Promise.resolve(null),
+  forbidden: () => string | null = () => null,
 ): Promise<{ url: string } | string> {
   try {
-    const denied = await forbidden();
+    const denied = forbidden();
     if (denied) return `unable to read image at \`${file}\`: ${denied}`;
     const info = await stat(file);
     if (!info.isFile()) return `image path \`${file}\` is not a file`;

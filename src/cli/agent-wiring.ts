@@ -1,0 +1,80 @@
+/** Puts the agent together for a front door: sandbox, providers, grammar, index. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type AgentDeps, createThreadManager, type ThreadManager } from '../agent/index.js';
+import { createShellGrammarLoader } from '../approvals/index.js';
+import { homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
+import { createConnections, createProvider, modelInfo } from '../providers/index.js';
+import { createSandbox, type Sandbox } from '../sandbox/index.js';
+import { noTracer, packageVersion } from '../util/index.js';
+import { runAuthCommand } from './auth-command.js';
+import type { Log } from './log.js';
+import { ripgrepFolder } from './ripgrep.js';
+
+export type WiredAgent = {
+  readonly threads: ThreadManager;
+  readonly sandbox: Sandbox;
+  /** Ends all turns and commands; at most about a second and a half. */
+  close(): Promise<void>;
+};
+
+export type WiringOptions = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How configuration is loaded for a thread that is resumed. */
+  readonly load: LoadOptions;
+  readonly log: Log;
+};
+
+export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
+  const home = homeDir(env);
+  const warn = (message: string) => log('warn', message);
+  const sandbox = createSandbox({
+    home,
+    stateDir: path.join(home, 'state'),
+    env,
+    warn,
+    debug: text => log('debug', text),
+  });
+  const connections = createConnections(env);
+  const deps: AgentDeps = {
+    version: packageVersion(),
+    env,
+    shell: userShell(env),
+    extraPath: ripgrepFolder(),
+    sandbox,
+    grammar: createShellGrammarLoader(),
+    createProvider: settings =>
+      createProvider(settings, {
+        env,
+        connections,
+        runAuthCommand: runAuthCommand(sandbox, env),
+        originator: env['CODEX_INTERNAL_ORIGINATOR_OVERRIDE'] ?? 'open_interpreter',
+        version: packageVersion(),
+      }),
+    modelInfo: config =>
+      modelInfo(config.model, config.provider, {
+        ...(config.model_catalog_json === null ? {} : { catalogPath: config.model_catalog_json }),
+        contextWindow: config.model_context_window,
+      }),
+    restoreConfig: stored => restoreConfig(load, stored),
+    tracer: noTracer,
+    warn,
+  };
+  const threads = createThreadManager(deps, home);
+  return {
+    threads,
+    sandbox,
+    close: async () => {
+      await threads.close();
+      await sandbox.close();
+    },
+  };
+}
+
+/** The person's shell where it takes the scripts that models write, else bash, else sh. */
+function userShell(env: WiringOptions['env']): string {
+  const own = env['SHELL'] ?? '';
+  const known = ['bash', 'zsh', 'sh', 'dash', 'ksh'].includes(path.basename(own));
+  if (known && path.isAbsolute(own) && existsSync(own)) return own;
+  return ['/bin/bash', '/usr/bin/bash'].find(file => existsSync(file)) ?? '/bin/sh';
+}
