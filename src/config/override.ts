@@ -20,7 +20,7 @@ export function parseOverride(text: string, source: string): Override {
   if (path === '') throw new ConfigError(`Invalid override (empty key): ${text}. Write ${source} key=value.`);
   splitPath(path, source);
   const value = text.slice(equals + 1).trim();
-  return { path, value: parseTomlValue(value) ?? value.replace(/^["']+|["']+$/g, ''), source };
+  return { path, value: parseTomlValue(value) ?? withoutQuotes(value), source };
 }
 
 /**
@@ -64,6 +64,11 @@ function quotedNames(path: string): string[] | null {
     here = first[1];
   }
   return names;
+}
+
+/** Text that begins with a quote and is no TOML: the quotes at its ends were not meant. */
+function withoutQuotes(text: string): string {
+  return /^["']/.test(text) ? text.replace(/^["']+|["']+$/g, '') : text;
 }
 
 /** One value in TOML notation; undefined when `text` is none. */

@@ -1,5 +1,6 @@
 /** The project around a folder: its root, whether it is a git work tree, and whether the person trusts it. */
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ConfigError } from './errors.js';
 
@@ -7,15 +8,33 @@ export type Trust = 'trusted' | 'untrusted' | null;
 
 /** The nearest folder at or above `dir` that holds one of `markers`, else `dir`. */
 export function findProjectRoot(dir: string, markers: readonly string[]): string {
-  const root = parentsOf(dir).find(parent =>
-    markers.some(marker => marker !== '' && existsSync(path.join(parent, marker))),
-  );
+  const root = parentsOf(dir).find(parent => markers.some(marker => hasMarker(parent, marker)));
   return root ?? dir;
 }
 
 /** True when a `.git` entry stands in `dir` or above it; its content is not looked at. */
 export function inGitWorkTree(dir: string): boolean {
-  return parentsOf(dir).some(parent => existsSync(path.join(parent, '.git')));
+  return parentsOf(dir).some(parent => hasMarker(parent, '.git'));
+}
+
+/**
+ * While commands run in a sandbox, empty folders such as `.git` may stand in the folders for temporary files: they
+ * are mount points, and must not make a project of everything below.
+ */
+function hasMarker(dir: string, marker: string): boolean {
+  if (marker === '') return false;
+  const place = path.join(dir, marker);
+  if (!existsSync(place)) return false;
+  return !['/tmp', '/var/tmp', tmpdir()].includes(dir) || !isEmptyFolder(place);
+}
+
+function isEmptyFolder(place: string): boolean {
+  try {
+    return readdirSync(place).length === 0;
+  } catch {
+    // A file, or gone by now.
+    return false;
+  }
 }
 
 /** The folders from `root` down to `dir`. */
@@ -50,7 +69,7 @@ export function checkFolder(dir: string): void {
  * file alone could claim the trust of any repository.
  */
 function mainRepository(dir: string): string | null {
-  const top = parentsOf(dir).find(parent => existsSync(path.join(parent, '.git')));
+  const top = parentsOf(dir).find(parent => hasMarker(parent, '.git'));
   if (top === undefined) return null;
   const link = path.join(top, '.git');
   const gitdir = /^gitdir: (.+)$/m.exec(readSmall(link) ?? '')?.[1]?.trim();

@@ -10,30 +10,38 @@ type Schema = { [key: string]: unknown };
 
 /** JSON Schema (draft 2020-12) of config.toml, for editors. */
 export function configJsonSchema(): Schema {
-  const { profiles, ...rest } = objectSchema(ALL_KEYS, '')['properties'] as Record<string, Schema>;
-  const inProfile = Object.fromEntries(Object.keys(CONFIG_KEYS).map(key => [key, { $ref: `#/properties/${key}` }]));
+  const { profiles, ...own } = objectSchema(ALL_KEYS, '').properties;
+  const references = Object.fromEntries(Object.keys(own).map(key => [key, { $ref: `#/$defs/${key}` }]));
+  const inProfile = Object.fromEntries(
+    Object.entries(references).filter(([key]) => key !== 'profile' && key !== 'projects'),
+  );
+  const eachProfile = { type: 'object', properties: inProfile, additionalProperties: false };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'config.toml of interpreter',
     type: 'object',
-    properties: {
-      ...rest,
-      profiles: {
-        ...profiles,
-        additionalProperties: { type: 'object', properties: inProfile, additionalProperties: false },
-      },
-    },
+    properties: { ...references, profiles: { ...profiles, additionalProperties: eachProfile } },
     additionalProperties: false,
-    $defs: { idle: { description: 'Accepted; has no effect here.' } },
+    $defs: { ...own, idle: { description: 'Accepted; has no effect here.' } },
   };
 }
 
-function objectSchema(keys: Keys, pattern: string): Schema {
+/** Keys without effect below `pattern`, which ends in a dot unless empty. */
+function idleSchemas(pattern: string): Record<string, Schema> {
+  const names = [...KNOWN_KEYS].filter(key => key.startsWith(pattern)).map(key => key.slice(pattern.length));
+  return Object.fromEntries(names.filter(name => !name.includes('.')).map(name => [name, { $ref: '#/$defs/idle' }]));
+}
+
+function objectSchema(
+  keys: Keys,
+  pattern: string,
+): { type: 'object'; properties: Record<string, Schema>; additionalProperties: false } {
   const own = Object.entries(keys).map(([key, node]) => [key, nodeSchema(node, `${pattern}${key}`)] as const);
-  const idle = [...KNOWN_KEYS]
-    .filter(key => key.startsWith(pattern) && !key.slice(pattern.length).includes('.'))
-    .map(key => [key.slice(pattern.length), { $ref: '#/$defs/idle' }] as const);
-  return { type: 'object', properties: Object.fromEntries([...own, ...idle]), additionalProperties: false };
+  return {
+    type: 'object',
+    properties: { ...Object.fromEntries(own), ...idleSchemas(pattern) },
+    additionalProperties: false,
+  };
 }
 
 function nodeSchema(node: KeyNode, pattern: string): Schema {
@@ -42,7 +50,12 @@ function nodeSchema(node: KeyNode, pattern: string): Schema {
     case 'table':
       return { ...description, ...objectSchema(node.keys, `${pattern}.`) };
     case 'map':
-      return { ...description, type: 'object', additionalProperties: nodeSchema(node.each, `${pattern}.*`) };
+      return {
+        ...description,
+        type: 'object',
+        properties: idleSchemas(`${pattern}.`),
+        additionalProperties: nodeSchema(node.each, `${pattern}.*`),
+      };
     case 'value': {
       const { $schema: _draft, ...schema } = z.toJSONSchema(node.type()) as Schema;
       const fallback = fixedDefault(node.default, schema);
