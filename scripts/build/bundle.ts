@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build, type Metafile, transform } from 'esbuild';
+import { lazyCommanderProcesses } from './lazy-commander-processes.js';
 import { lazyMcpSchemas } from './lazy-mcp-schemas.js';
 import { lazyMcpValidator } from './lazy-mcp-validator.js';
 
@@ -52,7 +53,7 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
     legalComments: 'none',
     external: [...CJS_EXTERNALS, ...ESM_EXTERNALS, ...(options.external ?? [])],
     define: Object.fromEntries(Object.entries(options.constants).map(([name, value]) => [name, JSON.stringify(value)])),
-    plugins: [lazyMcpValidator, lazyMcpSchemas],
+    plugins: [lazyCommanderProcesses, lazyMcpValidator, lazyMcpSchemas],
     metafile: true,
     write: false,
     logLevel: 'warning',
