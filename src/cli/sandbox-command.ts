@@ -1,6 +1,8 @@
 /** `interpreter sandbox`: one command under a policy, on our own standard streams. */
-import type { SandboxPolicy } from '../protocol/index.js';
+import { constants } from 'node:os';
+import type { CommandResult, SandboxPolicy } from '../protocol/index.js';
 import type { Sandbox } from '../sandbox/index.js';
+import { onAbort } from '../util/index.js';
 
 export type SandboxCommandOptions = {
   readonly sandbox: Sandbox;
@@ -18,7 +20,6 @@ export type SandboxCommandOptions = {
 const NOT_STARTED = 1;
 const NOT_FOUND = 127;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
  * Resolves to the exit code of the command (128 + n after a signal), 127 when there is no such command, 1 when the
@@ -26,41 +27,39 @@ const SIGNAL_EXIT = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
  */
 export async function runSandboxCommand(options: SandboxCommandOptions): Promise<number> {
   const { sandbox, policy, cwd, env, argv, writeError } = options;
-  let received: (typeof SIGNALS)[number] | null = null;
-  let stop = () => {};
-  const listeners = SIGNALS.map(signal => {
-    const listener = () => {
-      received ??= signal;
-      stop();
-    };
-    process.on(signal, listener);
-    return [signal, listener] as const;
-  });
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals) => stop.abort(signal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
     const command = await sandbox.attach({ argv, cwd, workspace: cwd, env, policy }, process.stdin.isTTY === true);
     if ('type' in command) {
       writeError(`${command.message}\n`);
       return command.reason === 'missing' ? NOT_FOUND : NOT_STARTED;
     }
-    stop = () => command.kill('aborted');
-    // The signal may have come while the command was being started.
-    if (received !== null) stop();
-    const result = await command.ended;
-    if (received !== null) return SIGNAL_EXIT[received];
-    switch (result.type) {
-      case 'exited':
-        return result.exit_code;
-      case 'not_started':
-        writeError(`${await explain(options, result.message)}\n`);
-        return result.reason === 'missing' ? NOT_FOUND : NOT_STARTED;
-      case 'timed_out':
-      case 'aborted':
-        return NOT_STARTED;
-    }
+    onAbort(stop.signal, () => command.kill('aborted'));
+    return await exitCodeOf(await command.ended, options, stop.signal);
   } finally {
-    for (const [signal, listener] of listeners) process.off(signal, listener);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
     await sandbox.close();
   }
+}
+
+async function exitCodeOf(result: CommandResult, options: SandboxCommandOptions, stop: AbortSignal): Promise<number> {
+  switch (result.type) {
+    case 'exited':
+      return result.exit_code;
+    case 'not_started':
+      options.writeError(`${await explain(options, result.message)}\n`);
+      return result.reason === 'missing' ? NOT_FOUND : NOT_STARTED;
+    case 'timed_out':
+    case 'aborted':
+      return exitCodeAfter(stop.reason);
+  }
+}
+
+function exitCodeAfter(signal: unknown): number {
+  const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
+  return 128 + number;
 }
 
 /** What the sandbox said went to our stderr: asked once more, it says why. */

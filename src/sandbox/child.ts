@@ -1,6 +1,9 @@
 /** A started program behind pipes or a pseudo terminal: what `RunningCommand` is built on. */
 import { constants } from 'node:os';
 
+/** The first number of a descriptor that a program can be given besides the standard ones. */
+export const FIRST_FD = 3;
+
 /** What is needed to start a program; the sandbox has already been put into `argv`. */
 export type Launch = {
   /** `argv[0]` is an absolute path. */
@@ -11,7 +14,7 @@ export type Launch = {
   readonly stdin: 'closed' | 'pipe' | number;
   readonly mergeOutput: boolean;
   readonly tty: { readonly cols: number; readonly rows: number } | null;
-  /** File descriptors of ours that become 3, 4, ... of the program. Not possible with a tty. */
+  /** File descriptors of ours that become 3, 4, ... of the program. */
   readonly inherit: readonly number[];
 };
 

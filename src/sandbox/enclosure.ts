@@ -17,9 +17,17 @@ export type Enclosed = {
   release(): Promise<void>;
 };
 
+export type EncloseRequest = {
+  readonly spec: CommandSpec;
+  /** The absolute path of the first word. */
+  readonly program: string;
+  /** `own`: a new terminal; `shared`: ours; `none`: the command has no terminal to control. */
+  readonly terminal: 'none' | 'own' | 'shared';
+};
+
 export interface Enclosure {
-  /** `program`: the absolute path of the first word. Throws only when we are wrong or the disk is full. */
-  enclose(spec: CommandSpec, program: string): Promise<Enclosed | Problem>;
+  /** Throws only when we are wrong. */
+  enclose(request: EncloseRequest): Promise<Enclosed | Problem>;
   /** Ends what was started for commands (proxies). */
   close(): Promise<void>;
 }

@@ -38,6 +38,11 @@ export function findTrustedProgram(
   return { path: null, rejected };
 }
 
+/** A shell that can redirect numbers above 9, where there is one. */
+export function bashPath(path: string | undefined): string {
+  return ['/bin/bash', '/usr/bin/bash'].find(isExecutable) ?? findTrustedProgram('bash', path, []).path ?? '/bin/sh';
+}
+
 /** True when `path` is `root` or lies under it. Both are absolute and normalized. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);

@@ -4,8 +4,8 @@ import type { CommandResult, CommandSpec } from '../protocol/index.js';
 import { messageOf } from '../util/index.js';
 import { type BwrapPlan, planBwrap } from './bwrap-plan.js';
 import { BwrapFinder, type BwrapProgram } from './bwrap-program.js';
-import { type ChildExit, exitCodeOf, signalName } from './child.js';
-import { type Enclosed, type Enclosure, isProblem } from './enclosure.js';
+import { type ChildExit, exitCodeOf, FIRST_FD, signalName } from './child.js';
+import { type Enclosed, type EncloseRequest, type Enclosure, isProblem } from './enclosure.js';
 import { explainBwrapFailure, type Problem, refusal } from './enforcement.js';
 import type { Layout } from './layout.js';
 import type { MountHold, MountRegister } from './mount-register.js';
@@ -30,8 +30,6 @@ export type LinuxOptions = {
 /** O_PATH, which Node has no name for; the same number on x86-64 and arm64. */
 const O_PATH = 0o10000000;
 const OPEN_FOLDER = O_PATH | constants.O_NOFOLLOW;
-/** The first descriptor that a program can be given besides the standard ones. */
-const FIRST_FD = 3;
 /** A shell can redirect descriptors up to 9. */
 const TTY_FDS = 7;
 /** A longer plan goes through a file: the space for arguments is limited. */
@@ -49,7 +47,8 @@ export class LinuxEnclosure implements Enclosure {
     this.#finder = new BwrapFinder(options.env['PATH']);
   }
 
-  async enclose(spec: CommandSpec, program: string): Promise<Enclosed | Problem> {
+  async enclose(request: EncloseRequest): Promise<Enclosed | Problem> {
+    const { spec, terminal } = request;
     const moved = this.#movedRoot(spec);
     if (moved !== null) return moved;
     const matches = await scanGlobs(spec.policy);
@@ -61,15 +60,15 @@ export class LinuxEnclosure implements Enclosure {
     const opened = new Descriptors();
     try {
       const seccompFd = opened.add(this.#openFilter(spec));
-      const status = spec.tty || !this.#options.pool ? null : await openStatus(this.#options.pool, opened);
+      const status = terminal === 'own' || !this.#options.pool ? null : await openStatus(this.#options.pool, opened);
       const [planned, hold] = await this.#options.mounts.hold(() =>
-        plan({ spec, facts, bwrap, opened, seccompFd, statusFd: status?.fd ?? null }),
+        plan({ request, facts, bwrap, opened, seccompFd, statusFd: status?.fd ?? null }),
       );
       if (planned.problem !== null) {
         opened.close();
         return planned.problem;
       }
-      return this.#enclosed({ spec, program, bwrap, plan: planned, opened, hold, status });
+      return this.#enclosed({ request, bwrap, plan: planned, opened, hold, status });
     } catch (error) {
       opened.close();
       return { cause: messageOf(error), advice: 'make room on the disk, or correct the rights of that path' };
@@ -117,23 +116,23 @@ export class LinuxEnclosure implements Enclosure {
   }
 
   #enclosed(parts: {
-    spec: CommandSpec;
-    program: string;
+    request: EncloseRequest;
     bwrap: BwrapProgram;
     plan: BwrapPlan;
     opened: Descriptors;
     hold: MountHold;
     status: Status | null;
   }): Enclosed {
-    const { spec, program, bwrap, opened, hold, status } = parts;
-    const argv = [bwrap.path, ...this.#shortened(parts.plan.args, opened), '--', program, ...spec.argv.slice(1)];
+    const { bwrap, opened, hold, status } = parts;
+    const { spec, program, terminal } = parts.request;
+    const args = this.#shortened(parts.plan.args, opened);
     return {
-      argv: spec.tty ? withDescriptorsByShell(argv, opened.all) : argv,
+      argv: [bwrap.path, ...args, '--', program, ...spec.argv.slice(1)],
       env: { ...spec.env, ...policyEnvironment(spec.policy) },
-      inherit: spec.tty ? [] : opened.all,
+      inherit: opened.all,
       // A terminal's shell opens them by way of /proc a moment after the start: they stay until the end.
       closeDescriptors: () => {
-        if (!spec.tty) opened.close();
+        if (terminal !== 'own') opened.close();
       },
       resultOf: async (exit, head) => bwrapResult(spec, exit, head, status && (await status.text)),
       release: async () => {
@@ -153,14 +152,15 @@ export class LinuxEnclosure implements Enclosure {
 type Planned = BwrapPlan & { readonly problem: Problem | null };
 
 function plan(parts: {
-  spec: CommandSpec;
+  request: EncloseRequest;
   facts: LayoutFacts;
   bwrap: BwrapProgram;
   opened: Descriptors;
   seccompFd: number;
   statusFd: number | null;
 }): Planned {
-  const { spec, facts, bwrap, opened } = parts;
+  const { facts, bwrap, opened } = parts;
+  const { spec, terminal } = parts.request;
   const layout = readLayout(spec.policy, facts);
   const [problem] = layout.problems;
   if (problem !== undefined) return { args: [], mountPoints: [], problem: { cause: problem, advice: ADVICE_LAYOUT } };
@@ -168,9 +168,11 @@ function plan(parts: {
     layout,
     network: networkOf(spec.policy) === 'on' ? 'on' : 'off',
     isRoot: process.getuid?.() === 0,
-    tty: spec.tty !== undefined,
+    tty: terminal !== 'none',
     cwd: realPathOf(spec.cwd) ?? spec.cwd,
-    rootFds: bwrap.bindsDescriptors ? openRoots(layout, opened, spec.tty ? TTY_FDS : Number.POSITIVE_INFINITY) : NO_FDS,
+    rootFds: bwrap.bindsDescriptors
+      ? openRoots(layout, opened, terminal === 'own' ? TTY_FDS : Number.POSITIVE_INFINITY)
+      : NO_FDS,
     seccompFd: parts.seccompFd,
     statusFd: parts.statusFd,
   });
@@ -247,13 +249,4 @@ function bwrapResult(spec: CommandSpec, exit: ChildExit, head: string, status: s
     return { type: 'exited', exit_code, signal: exit.signal ?? (exit_code > 128 ? signalName(exit_code - 128) : null) };
   }
   return { type: 'not_started', reason: 'sandbox', message: refusal(spec.policy, explainBwrapFailure(head)) };
-}
-
-/** A terminal can't be given descriptors: a shell opens them by their paths in /proc. No word of the user is a script. */
-function withDescriptorsByShell(argv: readonly string[], fds: readonly number[]): string[] {
-  const names = fds.map((_, i) => `f${i}`);
-  const assign = names.map((name, i) => `${name}=$${i + 1}`).join(' ');
-  const redirect = names.map((name, i) => `${FIRST_FD + i}<"$${name}"`).join(' ');
-  const script = `${assign}; shift ${names.length}; exec "$@" ${redirect}`;
-  return ['/bin/sh', '-c', script, 'sh', ...fds.map(fd => `/proc/${process.pid}/fd/${fd}`), ...argv];
 }

@@ -5,10 +5,17 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Child, ChildExit, Launch, OutputListener } from './child.js';
+import type { DescriptorGuard } from './descriptor-guard.js';
 import { openForReading, openForWriting, type PipeEnds, type PipePool } from './pipe-pool.js';
 
-/** Throws what `spawn` reports. `pool` null: socket pairs instead of real pipes. */
-export async function startWithPipes(launch: Launch, pool: PipePool | null): Promise<Child> {
+export type Means = {
+  /** Null: socket pairs instead of real pipes. */
+  readonly pool: PipePool | null;
+  readonly guard: DescriptorGuard;
+};
+
+/** Throws what `spawn` reports. */
+export async function startWithPipes(launch: Launch, { pool, guard }: Means): Promise<Child> {
   const pipes = pool ? await openPipes(launch, pool) : null;
   try {
     const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
@@ -18,7 +25,7 @@ export async function startWithPipes(launch: Launch, pool: PipePool | null): Pro
       // Its own session: no terminal of ours, and a group that can be signalled as a whole.
       detached: true,
       windowsHide: true,
-      stdio: [...standardStreams(launch, pipes), ...launch.inherit],
+      stdio: guard.cover([...standardStreams(launch, pipes), ...launch.inherit]),
     });
     await started(child);
     return pipes ? pipeChild(child, pipes) : pipeChild(child, socketsOf(child));

@@ -8,38 +8,52 @@ import { killTreesNow } from './end-tree.js';
 import { hasEnvironment, isAlive, readProcesses } from './process-table.js';
 import { MARKER_VARIABLE, makeTree, type ProcessTree, signalGroup, signalProcess } from './process-tree.js';
 import type { ServerDirectory } from './server-directory.js';
+import { Watchdog } from './watchdog.js';
 
 const FILE = 'processes';
 
 export class ProcessRegister {
   readonly #directory: ServerDirectory | null;
   readonly #live = new Set<ProcessTree>();
+  readonly #watchdog: Watchdog;
   #commands = 0;
 
   /** Without a folder nothing is written down. */
   constructor(directory: ServerDirectory | null) {
     this.#directory = directory;
+    this.#watchdog = new Watchdog(this.#id);
   }
 
   /** The value of `MARKER_VARIABLE` for the next command. */
   nextMarker(): string {
-    return `${this.#directory?.id ?? process.pid}.${++this.#commands}.`;
+    return `${this.#id}.${++this.#commands}.`;
   }
 
   add(pid: number, marker: string | null): ProcessTree {
     const tree = makeTree(pid, marker);
     this.#live.add(tree);
+    if (marker !== null) this.#watchdog.add(pid);
     if (this.#directory && tree.startTime !== null) this.#write(`${pid} ${tree.startTime}\n`, this.#directory);
     return tree;
   }
 
   remove(tree: ProcessTree): void {
     this.#live.delete(tree);
+    if (tree.marker !== null) this.#watchdog.end(tree.pid);
     if (this.#live.size === 0 && this.#directory) this.#clear(this.#directory);
   }
 
   trees(): ProcessTree[] {
     return [...this.#live];
+  }
+
+  /** After all commands have been ended. */
+  close(): void {
+    this.#watchdog.close();
+  }
+
+  get #id(): string {
+    return this.#directory?.id ?? `${process.pid}`;
   }
 
   #write(line: string, directory: ServerDirectory): void {

@@ -1,11 +1,19 @@
 /** Starts a program on a pseudo terminal. */
 import type { IPty } from '@lydell/node-pty';
 import { type Child, type ChildExit, type Launch, type OutputListener, signalName } from './child.js';
+import type { DescriptorGuard } from './descriptor-guard.js';
+import { bashPath } from './find-program.js';
+import { withPrelude } from './shell-prelude.js';
 
 /** Throws when there is no pseudo terminal to be had. */
-export async function startOnPty(launch: Launch): Promise<Child> {
+export async function startOnPty(launch: Launch, guard: DescriptorGuard): Promise<Child> {
   const { spawn } = await import('@lydell/node-pty');
-  const [file = '', ...args] = launch.argv;
+  const [file = '', ...args] = withPrelude(launch.argv, {
+    // The shell opens them by way of our own list a moment after the start: the caller keeps them open.
+    open: launch.inherit.map(fd => `/proc/${process.pid}/fd/${fd}`),
+    close: guard.leaking,
+    shell: bashPath(launch.env['PATH']),
+  });
   const pty = spawn(file, args, {
     name: launch.env['TERM'] ?? 'dumb',
     cols: launch.tty?.cols ?? 80,
@@ -15,16 +23,18 @@ export async function startOnPty(launch: Launch): Promise<Child> {
     // Bytes as they come; characters may be split between chunks.
     encoding: null,
   });
-  return ptyChild(pty);
+  guard.refresh();
+  return ptyChild(pty, guard);
 }
 
-function ptyChild(pty: IPty): Child {
+function ptyChild(pty: IPty, guard: DescriptorGuard): Child {
   let reading = false;
   let open = true;
   pty.pause();
   const exited = new Promise<ChildExit>(resolve => {
     pty.onExit(({ exitCode, signal }) => {
       open = false;
+      guard.refresh();
       resolve(signal ? { code: null, signal: signalName(signal) } : { code: exitCode, signal: null });
     });
   });

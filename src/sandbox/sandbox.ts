@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandResult, CommandRunner, CommandSpec, RunningCommand, SandboxPolicy } from '../protocol/index.js';
 import { hasCode, messageOf, within } from '../util/index.js';
+import { startAttached } from './attached-child.js';
 import { type Child, exitCodeOf, type Launch } from './child.js';
-import { type Enclosed, type Enclosure, isProblem } from './enclosure.js';
+import { DescriptorGuard } from './descriptor-guard.js';
+import { type Enclosed, type EncloseRequest, type Enclosure, isProblem } from './enclosure.js';
 import { endTree, killTreesNow } from './end-tree.js';
 import { type Problem, platformProblem, refusal } from './enforcement.js';
 import { findExecutable, findTrustedProgram } from './find-program.js';
@@ -41,10 +43,18 @@ export type SandboxOptions = {
 export type SandboxCheck = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 type NotStarted = CommandResult & { type: 'not_started' };
+/** `marker` null: sandboxed. */
+type Prepared = Enclosed & { readonly marker: string | null };
+type Begin = (launch: Launch) => Promise<Child>;
 
 export interface Sandbox extends CommandRunner {
   /** Whether commands can run under this policy: the real thing with `/bin/true`, once for a policy; two seconds at most. */
   check(policy: SandboxPolicy, cwd: string): Promise<SandboxCheck>;
+  /**
+   * Runs a command on our own standard streams, for a command line. `terminal`: they are a terminal, which it then
+   * shares. What it prints, also that it could not be set up, goes to our stderr.
+   */
+  attach(spec: CommandSpec, terminal: boolean): Promise<RunningCommand | NotStarted>;
   /** Ends every command, waits for their ends (a second at most) and removes what was made for them. Idempotent. */
   close(): Promise<void>;
   /** For exit handlers: KILL to everything that runs, without waiting. */
@@ -64,9 +74,11 @@ class SystemSandbox implements Sandbox {
   readonly #directory: ServerDirectory | null;
   readonly #register: ProcessRegister;
   readonly #pool: PipePool | null;
+  readonly #guard = new DescriptorGuard();
   readonly #enclosure: Enclosure | Problem;
   readonly #mounts: MountRegister | null = null;
   readonly #checks = new Map<string, Promise<SandboxCheck>>();
+  readonly #starts = new Set<Promise<unknown>>();
   /** Ends of commands that are still being cleaned up after. */
   readonly #releases = new Set<Promise<void>>();
   #closed = false;
@@ -84,16 +96,14 @@ class SystemSandbox implements Sandbox {
     setImmediate(() => void this.#sweep()).unref();
   }
 
-  async start(spec: CommandSpec): Promise<RunningCommand | NotStarted> {
-    if (this.#closed) return notStarted('spawn', 'The command was not started: the server is shutting down.');
-    if (!isDirectory(spec.cwd)) {
-      return notStarted('spawn', `The working directory ${spec.cwd} does not exist or is no directory.`);
-    }
-    const program = findExecutable(spec.argv[0] ?? '', spec.env['PATH'], spec.cwd);
-    if (program === null) return notStarted('missing', `${spec.argv[0] ?? ''}: command not found.`);
-    return spec.policy.type === 'danger-full-access'
-      ? this.#startUnsandboxed(spec, program)
-      : this.#startSandboxed(spec, program);
+  start(spec: CommandSpec): Promise<RunningCommand | NotStarted> {
+    return this.#starting(spec, spec.tty ? 'own' : 'none', launch =>
+      spec.tty ? startOnPty(launch, this.#guard) : startWithPipes(launch, { pool: this.#pool, guard: this.#guard }),
+    );
+  }
+
+  attach(spec: CommandSpec, terminal: boolean): Promise<RunningCommand | NotStarted> {
+    return this.#starting(spec, terminal ? 'shared' : 'none', launch => startAttached(launch, this.#guard, terminal));
   }
 
   check(policy: SandboxPolicy, cwd: string): Promise<SandboxCheck> {
@@ -108,9 +118,11 @@ class SystemSandbox implements Sandbox {
 
   async close(): Promise<void> {
     this.#closed = true;
+    await within(Promise.all(this.#starts), CLOSE_MS);
     const trees = this.#register.trees();
     await within(Promise.all(trees.map(tree => endTree(tree, 0))), CLOSE_MS);
     this.killAllNow();
+    this.#register.close();
     await within(Promise.all(this.#releases), CLOSE_MS);
     if (!isProblem(this.#enclosure)) await this.#enclosure.close();
     if (this.#directory) await this.#removeDirectory(this.#directory);
@@ -120,9 +132,31 @@ class SystemSandbox implements Sandbox {
     killTreesNow(this.#register.trees());
   }
 
-  async #startUnsandboxed(spec: CommandSpec, program: string): Promise<RunningCommand | NotStarted> {
+  /** Keeps count of starts under way: what they bring to life while we close must not be overlooked. */
+  #starting(spec: CommandSpec, terminal: EncloseRequest['terminal'], begin: Begin) {
+    const start = this.#start(spec, terminal, begin).finally(() => this.#starts.delete(start));
+    this.#starts.add(start);
+    return start;
+  }
+
+  async #start(spec: CommandSpec, terminal: EncloseRequest['terminal'], begin: Begin) {
+    if (this.#closed) return notStarted('spawn', 'The command was not started: the server is shutting down.');
+    if (!isDirectory(spec.cwd)) {
+      return notStarted('spawn', `The working directory ${spec.cwd} does not exist or is no directory.`);
+    }
+    const program = findExecutable(spec.argv[0] ?? '', spec.env['PATH'], spec.cwd);
+    if (program === null) return notStarted('missing', `${spec.argv[0] ?? ''}: command not found.`);
+    if (spec.policy.type === 'danger-full-access') return this.#launch(spec, this.#unsandboxed(spec, program), begin);
+    const enclosed = isProblem(this.#enclosure)
+      ? this.#enclosure
+      : await this.#enclosure.enclose({ spec, program, terminal });
+    if (isProblem(enclosed)) return notStarted('sandbox', refusal(spec.policy, enclosed));
+    return this.#launch(spec, { ...enclosed, marker: null }, begin);
+  }
+
+  #unsandboxed(spec: CommandSpec, program: string): Prepared {
     const marker = this.#register.nextMarker();
-    return this.#launch(spec, {
+    return {
       argv: unsandboxedArgv([program, ...spec.argv.slice(1)], this.#setpriv),
       env: markedEnvironment(spec.env, marker),
       inherit: [],
@@ -130,24 +164,15 @@ class SystemSandbox implements Sandbox {
       closeDescriptors: () => {},
       resultOf: async exit => ({ type: 'exited', exit_code: exitCodeOf(exit), signal: exit.signal }),
       release: () => Promise.resolve(),
-    });
+    };
   }
 
-  async #startSandboxed(spec: CommandSpec, program: string): Promise<RunningCommand | NotStarted> {
-    const enclosed = isProblem(this.#enclosure) ? this.#enclosure : await this.#enclosure.enclose(spec, program);
-    if (isProblem(enclosed)) return notStarted('sandbox', refusal(spec.policy, enclosed));
-    return this.#launch(spec, { ...enclosed, marker: null });
-  }
-
-  async #launch(
-    spec: CommandSpec,
-    prepared: Enclosed & { readonly marker: string | null },
-  ): Promise<RunningCommand | NotStarted> {
+  async #launch(spec: CommandSpec, prepared: Prepared, begin: Begin): Promise<RunningCommand | NotStarted> {
     let stdin: Launch['stdin'] = 'closed';
     let child: Child;
     try {
       stdin = this.#openStdin(spec);
-      const launch: Launch = {
+      child = await begin({
         argv: prepared.argv,
         cwd: spec.cwd,
         env: prepared.env,
@@ -155,8 +180,7 @@ class SystemSandbox implements Sandbox {
         mergeOutput: spec.merge_output ?? false,
         tty: spec.tty ?? null,
         inherit: prepared.inherit,
-      };
-      child = spec.tty ? await startOnPty(launch) : await startWithPipes(launch, this.#pool);
+      });
     } catch (error) {
       this.#release(prepared);
       return notStarted('spawn', `${spec.argv[0] ?? ''} could not be started: ${explain(error)}`);
