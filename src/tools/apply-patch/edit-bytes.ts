@@ -109,8 +109,11 @@ function withoutLastBlank(applied: readonly PatchLine[]): PatchLine[] | null {
   const last = applied[at];
   if (!last || last.text.trim() !== '') return null;
   const rest = applied.filter((_, i) => i !== at);
+  if (last.kind === 'context') return rest;
+  // A removal is only forgiven where other lines say what is meant.
+  if (rest.every(line => line.kind === 'add')) return null;
   // An empty line replaced by an empty line: neither exists.
-  if (last.kind === 'remove' && rest.at(-1)?.kind === 'add' && rest.at(-1)?.text === '') rest.pop();
+  if (rest.at(-1)?.kind === 'add' && rest.at(-1)?.text === '') rest.pop();
   return rest;
 }
 
