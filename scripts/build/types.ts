@@ -74,20 +74,22 @@ const NAMED_IMPORT = /^import (?:type )?\{([^}]*)\} from ['"]([^'"]+)['"];$/gm;
  * become opaque; the types that a user is meant to see are our own or those of a dependency.
  */
 function withoutBundledPackages(file: string, text: string): string {
-  const opaque = text.replace(NAMED_IMPORT, (whole, names: string, request: string) => {
+  const hidden: string[] = [];
+  let opaque = text.replace(NAMED_IMPORT, (whole, names: string, request: string) => {
     if (!isBundled(request)) return whole;
-    return names
-      .split(',')
-      .map(name =>
+    const local = names.split(',').map(
+      name =>
         name
-          .trim()
-          .replace(/^type /, '')
+          .replace(/^\s*type /, '')
           .split(' as ')
-          .at(-1),
-      )
-      .map(name => `type ${name}<_A = any, _B = any, _C = any, _D = any> = any;`)
-      .join('\n');
+          .at(-1)
+          ?.trim() ?? '',
+    );
+    hidden.push(...local);
+    return local.map(name => `type ${name}<_A = any, _B = any, _C = any, _D = any> = any;`).join('\n');
   });
+  // A namespace's member, such as AST.Node, is as opaque as the namespace.
+  for (const name of hidden) opaque = opaque.replace(new RegExp(`\\b${name}\\.[\\w.]+`, 'g'), name);
   for (const [, request = ''] of opaque.matchAll(REQUEST)) {
     if (!isBundled(request)) continue;
     throw new Error(
