@@ -25,6 +25,8 @@ type Client = { send(request: HttpRequest): Promise<HttpResponse>; close(): void
 const CONNECT_TIMEOUT_MS = 30_000;
 /** Idle connections are closed after this; servers keep them for about as long. */
 const KEEP_ALIVE_MS = 60_000;
+/** A connection that was idle for longer may be closed by the server just when it is used. */
+const STALE_MS = 1000;
 
 /**
  * A pool. `env` is read for HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY (either case) and SSL_CERT_FILE;
@@ -98,6 +100,8 @@ function proxyFor(protocol: string, env: Env): string | null {
 type Requester = typeof httpRequest;
 
 function directClient(requester: Requester, agent: Agent): Client {
+  /** When the last answer of a connection ended. */
+  const idleSince = new WeakMap<object, number>();
   const once = (request: HttpRequest) =>
     new Promise<HttpResponse>((resolve, reject) => {
       const body = Buffer.from(request.body);
@@ -107,14 +111,22 @@ function directClient(requester: Requester, agent: Agent): Client {
         headers: { ...request.headers, 'content-length': String(body.length) },
       });
       const stop = guard(sent, request, reject);
+      let idleMs = 0;
+      sent.once('socket', socket => {
+        idleMs = performance.now() - (idleSince.get(socket) ?? Number.POSITIVE_INFINITY);
+      });
       sent.once('response', response => {
         stop.headers();
         resolve(answerOf(response));
-        response.once('close', stop.all);
+        const { socket } = response;
+        response.once('close', () => {
+          stop.all();
+          idleSince.set(socket, performance.now());
+        });
       });
       sent.once('error', error => {
         stop.all();
-        const stale = sent.reusedSocket && hasCode(error, 'ECONNRESET', 'EPIPE');
+        const stale = idleMs > STALE_MS && hasCode(error, 'ECONNRESET', 'EPIPE');
         reject(stale ? new StaleConnection(error.message, { cause: error }) : error);
       });
       sent.end(body);
@@ -127,7 +139,7 @@ function directClient(requester: Requester, agent: Agent): Client {
   };
 }
 
-/** A kept-alive connection broke: the server may have closed it before it saw the request. */
+/** A kept-alive connection broke that had been idle: the server may have closed it before it saw the request. */
 class StaleConnection extends Error {}
 
 async function onceMoreIfStale(

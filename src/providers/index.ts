@@ -8,4 +8,4 @@ export type { RunAuthCommand } from './credentials.js';
 export { SettingsError } from './errors.js';
 export { type KeyPlace, login, loginStatus, logout, storedKey } from './key-store.js';
 export { type ModelInfoOptions, modelInfo } from './model-info.js';
-export { createProvider, type ProviderDeps } from './provider.js';
+export { createProvider, type ProviderDeps, warmProvider } from './provider.js';

@@ -15,6 +15,7 @@ import { redact } from './error-text.js';
 import { ABORTED, brokenStream, httpError, reasonOf, SettingsError, transportError } from './errors.js';
 import type { HttpResponse } from './http.js';
 import { backoffMs } from './retry.js';
+import type { ServerEvent } from './server-events.js';
 import type { Decoder, Wire, WireBody, WireContext, WireRequest } from './wire.js';
 
 /** What the command line gives a provider. */
@@ -67,7 +68,7 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
 }
 
 /** The module of a wire API, loaded when it is first needed. */
-export async function loadWire(settings: ProviderSettings): Promise<Wire> {
+async function loadWire(settings: ProviderSettings): Promise<Wire> {
   switch (settings.wire_api) {
     case 'responses':
       return (await import('./responses/wire.js')).responsesWire;
@@ -76,6 +77,11 @@ export async function loadWire(settings: ProviderSettings): Promise<Wire> {
     case 'messages':
       return (await import('./messages/wire.js')).messagesWire;
   }
+}
+
+/** Loads what the first request of a provider needs, without touching the network; for a moment when nobody waits. */
+export async function warmProvider(settings: ProviderSettings, connections: Connections): Promise<void> {
+  await Promise.all([loadWire(settings), import('./server-events.js'), connections.warm(settings.base_url)]);
 }
 
 type Service = {
@@ -219,37 +225,46 @@ async function* read(exchange: Exchange, opened: Opened, decoder: Decoder): Asyn
   const { serverEvents, wholeBody, releaseBody } = await import('./server-events.js');
   const idle = settings.stream_idle_timeout_ms;
   const idleMs = () => (decoder.settled ? Math.min(SETTLED_IDLE_MS, idle) : idle);
-  const clean = (event: ModelEvent) => finished(event, exchange, opened.secrets);
-  let over = false;
+  let last: ModelEvent | null = null;
   try {
     const type = headers['content-type'] ?? '';
     if (/^text\/html/i.test(type)) throw new WebPage();
     const batches = /^application\/json/i.test(type) ? wholeBody(body, idleMs) : serverEvents(body, idleMs);
+    for await (const event of decoded(batches, decoder)) {
+      if (isLast(event)) last = event;
+      else yield event;
+      if (signal.aborted) break;
+    }
+  } catch (error) {
+    last = signal.aborted ? null : { type: 'failed', error: streamFault(error) };
+  } finally {
+    releaseBody(body, last !== null || decoder.continuation !== null);
+  }
+  if (last === null) {
+    if (decoder.continuation === null) yield { type: 'failed', error: ABORTED };
+    return;
+  }
+  // The end of the body is mostly here already: one round of the loop, and the connection is free for the next request.
+  await new Promise<void>(resolve => setImmediate(resolve));
+  yield finished(last, exchange, opened.secrets);
+}
+
+/** The events of an answer up to its last one. Throws what broke the stream, unless the answer was whole before. */
+async function* decoded(batches: AsyncIterable<ServerEvent[]>, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  try {
     for await (const batch of batches) {
       for (const { data, name } of batch) {
         for (const event of decoder.push(data, name)) {
-          over ||= isLast(event);
-          yield clean(event);
+          yield event;
+          if (isLast(event)) return;
         }
-        over ||= decoder.continuation !== null;
-        if (over) return;
+        if (decoder.continuation !== null) return;
       }
-      if (signal.aborted) break;
-    }
-    if (!signal.aborted) {
-      over = true;
-      yield* decoder.end().map(clean);
     }
   } catch (error) {
-    if (!signal.aborted) {
-      const failure: ModelEvent = { type: 'failed', error: streamFault(error) };
-      yield* (decoder.settled ? decoder.end() : [failure]).map(clean);
-      over = true;
-    }
-  } finally {
-    releaseBody(body, over);
+    if (!decoder.settled) throw error;
   }
-  if (!over) yield { type: 'failed', error: ABORTED };
+  yield* decoder.end();
 }
 
 /** Where an API should be there is a web site. */

@@ -25,17 +25,22 @@ export async function* serverEvents(body: Readable, idleMs: () => number): Async
     },
   });
   const chunks: AsyncIterator<string> = body.iterator({ destroyOnReturn: false });
-  for (;;) {
-    const { done, value } = await nextWithin(chunks, body, idleMs());
-    // Some servers leave out the blank line behind their last event.
-    parser.feed(done ? '\n\n' : value);
-    if (fault) throw fault;
-    if (events.length > 0) {
-      const batch = events;
-      events = [];
-      yield batch;
+  try {
+    for (;;) {
+      const { done, value } = await nextWithin(chunks, body, idleMs());
+      // Some servers leave out the blank line behind their last event.
+      parser.feed(done ? '\n\n' : value);
+      if (fault) throw fault;
+      if (events.length > 0) {
+        const batch = events;
+        events = [];
+        yield batch;
+      }
+      if (done) return;
     }
-    if (done) return;
+  } finally {
+    // Lets go of the body, so that somebody else can read its rest.
+    await chunks.return?.();
   }
 }
 
@@ -63,10 +68,14 @@ export function releaseBody(body: Readable, complete: boolean): void {
 export async function bodyText(body: Readable, limit: number, idleMs: number): Promise<string> {
   let text = '';
   const chunks: AsyncIterator<string> = body.iterator({ destroyOnReturn: false });
-  while (text.length < limit) {
-    const { done, value } = await nextWithin(chunks, body, idleMs);
-    if (done) break;
-    text += value;
+  try {
+    while (text.length < limit) {
+      const { done, value } = await nextWithin(chunks, body, idleMs);
+      if (done) break;
+      text += value;
+    }
+  } finally {
+    await chunks.return?.();
   }
   return text.slice(0, limit);
 }

@@ -1,4 +1,5 @@
 /** A request as the Chat Completions API takes it. */
+import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions/completions';
 import type { ModelRequest, ToolSpec } from '../../protocol/index.js';
 import { bareName } from '../families.js';
 import { CUSTOM_TOOL_PARAMETERS, customToolDescription } from '../history-items.js';
@@ -13,11 +14,14 @@ export function encodeChat(context: WireContext): WireRequest {
   return { path: 'chat/completions', headers: {}, body: encodeBody(context) };
 }
 
+/** The vendor's own types watch over the names of the fields; those of other services come in by `quirks`. */
+type Fields = { readonly [field in keyof ChatCompletionCreateParamsStreaming]?: unknown };
+
 function encodeBody({ request, settings, lessons }: WireContext): WireBody {
   const quirks = withLessons(chatQuirks(settings, request.model), lessons);
   const tools = request.tools.flatMap(tool => encodeTool(tool, quirks));
   const { format, words } = outputSchema(request, quirks, tools.length > 0);
-  const body = {
+  const body: Fields = {
     model: request.model.id,
     messages: chatMessages(request, quirks, words),
     ...(tools.length > 0 ? { tools, tool_choice: 'auto' } : {}),

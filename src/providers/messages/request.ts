@@ -1,4 +1,5 @@
 /** A request as the Messages API takes it. */
+import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/messages/messages';
 import type { ModelRequest, ProviderSettings, ToolSpec } from '../../protocol/index.js';
 import { isAnthropic } from '../credentials.js';
 import { claudeVersion } from '../families.js';
@@ -29,7 +30,10 @@ export function encodeMessages(context: WireContext): WireRequest {
   };
 }
 
-function encodeBody({ request, settings, lessons }: WireContext): WireBody {
+/** The vendor's own types watch over the names of the fields. */
+type Fields = { readonly [field in keyof MessageCreateParamsStreaming]?: unknown };
+
+function encodeBody({ request, settings, lessons }: WireContext): Fields {
   const { guidance, messages } = conversation(request, !lessons.has('once:thoughts'));
   const tools = request.tools.flatMap(tool => encodeTool(tool, settings));
   const max_tokens = outputLimit(request, lessons);

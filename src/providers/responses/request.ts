@@ -25,11 +25,10 @@ export function encodeResponses(context: WireContext): WireRequest {
   };
 }
 
-type Body = Omit<ResponseCreateParamsStreaming, 'input' | 'tools' | 'text' | 'reasoning' | 'service_tier'> & {
-  [field: string]: unknown;
-};
+/** The vendor's own types watch over the names of the fields. */
+type Fields = { readonly [field in keyof ResponseCreateParamsStreaming]?: unknown };
 
-function encodeBody({ request, lessons }: WireContext): Body {
+function encodeBody({ request, lessons }: WireContext): Fields {
   const { model } = request;
   const reasoning = encodeReasoning(request);
   const text = encodeText(request);
