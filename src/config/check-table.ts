@@ -1,5 +1,5 @@
 /** Compares a table with the known keys: what is of the right type is kept, everything else becomes an issue. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { isSecretName, showValue } from './errors.js';
 import type { Absolute, KeyNode, Keys, MapKey, TableKey, ValueKey } from './keys.js';
 import { KNOWN_KEYS } from './known-keys.js';

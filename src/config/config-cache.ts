@@ -1,7 +1,7 @@
 /** Files of configuration, read and checked once per change. */
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { hasCode, messageOf } from '../util/index.js';
 import { type Checked, checkTable } from './check-table.js';
 import { atPosition, ConfigError } from './errors.js';

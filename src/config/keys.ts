@@ -3,7 +3,7 @@
  * the reference page and all checks come from these descriptions. A zod type is made when a value of it is first
  * checked: a whole schema costs more than everything else that loading does.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Expands `~`; relative paths belong to the folder of the layer they stand in. */
 export type Absolute = (path: string) => string;

@@ -1,5 +1,5 @@
 /** The JSON Schema of config.toml and the reference page, both made from the descriptions of the keys. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BUILT_IN_PROVIDERS } from './built-in-providers.js';
 import type { KeyNode, Keys } from './keys.js';
 import { KNOWN_KEYS } from './known-keys.js';

@@ -1,5 +1,5 @@
 /** `[[hooks.<Event>]]`, the same in hooks.json. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { HOOK_EVENTS, type HookEventName } from '../protocol/index.js';
 import { table, type ValueKey, value } from './keys.js';
 

@@ -1,5 +1,5 @@
 /** `[mcp_servers.<name>]` */
-import { z } from 'zod';
+import * as z from 'zod';
 import { flag, map, milliseconds, name, oneOf, path, seconds, table, textMap, texts, value } from './keys.js';
 
 const MODES = ['auto', 'prompt', 'writes', 'approve'] as const;

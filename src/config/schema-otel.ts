@@ -1,5 +1,5 @@
 /** `[otel]` */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Absolute, flag, table, text, textMap, value } from './keys.js';
 
 const tls = () =>

@@ -1,5 +1,5 @@
 /** `[permissions.<name>]` */
-import { z } from 'zod';
+import * as z from 'zod';
 import { flag, map, name, table, text, value } from './keys.js';
 
 const access = () => z.enum(['read', 'write', 'deny']);

@@ -1,5 +1,5 @@
 /** Every key of config.toml that does something here. `known-keys.ts` lists those that are accepted and do nothing. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { SANDBOX_MODES } from '../protocol/index.js';
 import { FEATURES, type FeatureName } from './config.js';
 import {

@@ -1,5 +1,5 @@
 /** Makes a function tool's spec and parser from one zod object, so that what is offered is what is accepted. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolSpec } from '../protocol/index.js';
 import type { Parsed, Tool } from './tool.js';
 

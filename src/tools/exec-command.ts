@@ -1,7 +1,7 @@
 /** Runs a shell command; one that takes longer than `yield_time_ms` goes on as a session. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CommandExecutionItem, CommandResult } from '../protocol/index.js';
 import { explainDenial } from '../sandbox/index.js';
 import { delay } from '../util/index.js';

@@ -1,5 +1,5 @@
 /** Runs a shell command to its end, with a time limit; offered when the feature `unified_exec` is off. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { explainDenial } from '../sandbox/index.js';
 import { tokensTruncated } from './command-output.js';
 import { defineFunctionTool } from './define-tool.js';

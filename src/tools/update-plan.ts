@@ -1,5 +1,5 @@
 /** Shows the caller which steps the model intends and how far it is. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineFunctionTool } from './define-tool.js';
 
 const input = z.object({

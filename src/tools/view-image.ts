@@ -1,7 +1,7 @@
 /** Shows an image file to the model. */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readableProblem } from '../sandbox/index.js';
 import { messageOf } from '../util/index.js';
 import { defineFunctionTool } from './define-tool.js';

@@ -1,5 +1,5 @@
 /** Writes to a running command, or polls it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { delay, messageOf } from '../util/index.js';
 import { defineFunctionTool } from './define-tool.js';
 import { clamp, reportSession, waitForEnd } from './exec-command.js';

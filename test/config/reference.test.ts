@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { configJsonSchema, configReference } from '../../src/config/index.js';
 
 const root = path.resolve(import.meta.dirname, '../..');

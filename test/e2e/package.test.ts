@@ -47,7 +47,9 @@ describe('the built package', () => {
     expect(node('values.cjs', `console.log(Object.keys(require(${name})).length > 0);`)).toBe('true\n');
   });
 
-  it('has types for ES modules and for CommonJS, without any package that is not installed', () => {
+  it('has types for ES modules and for CommonJS, without any package that is not installed', {
+    timeout: 60_000,
+  }, () => {
     const imports = entries.map((entry, at) => `import * as a${at} from '${join('open-interpreter', entry)}';`);
     const code = `${imports.join('\n')}
 import type { Item } from 'open-interpreter/protocol';
