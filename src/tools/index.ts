@@ -2,7 +2,7 @@
  * The native tools: what a model can do with a workspace. A tool plans and runs; it never asks a person and never
  * decides whether it may run.
  */
-export { applyPatchTool } from './apply-patch/index.js';
+export { applyPatchTool, recognisePatchCommand } from './apply-patch/index.js';
 export { execCommandTool } from './exec-command.js';
 export { type ExecSession, ExecSessions } from './exec-sessions.js';
 export { shellCommandTool } from './shell-command.js';

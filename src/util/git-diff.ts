@@ -1,4 +1,4 @@
-/** One diff of several files in the form of `git diff`, made without git. Import lazily (see unified-diff.ts). */
+/** One diff of several files in the form of `git diff`, made without git. Loaded by `loadDiffs`. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { unifiedHunks } from './unified-diff.js';

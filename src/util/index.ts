@@ -2,6 +2,8 @@
 export * from './abort.js';
 export * from './build-info.js';
 export * from './errors.js';
+export type { FileComparison, FileState } from './git-diff.js';
+export * from './load-diffs.js';
 export * from './process-identity.js';
 export * from './tracer.js';
 export * from './truncate.js';

@@ -1,4 +1,4 @@
-/** The hunks of a unified diff between two texts, as `git diff` writes them (without its guessed headings). Loads the `diff` package: import lazily. */
+/** The hunks of a unified diff between two texts, as `git diff` writes them (without its guessed headings). Loaded by `loadDiffs`. */
 import { diffArrays } from 'diff';
 
 const CONTEXT_LINES = 3;

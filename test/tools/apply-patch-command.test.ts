@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recognisePatchCommand } from '../../src/tools/apply-patch/index.js';
+import { recognisePatchCommand } from '../../src/tools/index.js';
 import { update } from './apply-patch-support.js';
 
 const patch = update('f', '@@', '-a', '+it\'s $HOME `x` \\ "q"');

@@ -3,8 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Event } from '../../src/protocol/index.js';
-import { applyPatchTool } from '../../src/tools/apply-patch/index.js';
-import { ExecSessions, type Plan, type ToolContext, type ToolFacts } from '../../src/tools/index.js';
+import { applyPatchTool, ExecSessions, type Plan, type ToolContext, type ToolFacts } from '../../src/tools/index.js';
 
 export type Files = Record<string, string | Buffer>;
 

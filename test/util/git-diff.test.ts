@@ -3,8 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type FileState, gitBlobId, gitDiff, unifiedHunks } from '../../src/util/git-diff.js';
+import { type FileState, loadDiffs } from '../../src/util/index.js';
 import { describeIf } from '../support/requires.js';
+
+const { gitBlobId, gitDiff, unifiedHunks } = await loadDiffs();
 
 let base: string;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 /** Patches that come as a shell command, as models do by habit. */
 
-export type PatchCommand = {
+type PatchCommand = {
   readonly patch: string;
   /** The directory of `cd DIR &&` as written; null = none. */
   readonly cwd: string | null;

@@ -1,2 +1,2 @@
-export { type PatchCommand, recognisePatchCommand } from './command.js';
-export { type ApplyPatchCall, applyPatchTool } from './tool.js';
+export { recognisePatchCommand } from './command.js';
+export { applyPatchTool } from './tool.js';

@@ -1,5 +1,6 @@
 /** Verifies a whole patch against the files on disk and works out what is to be written. Reads, never writes. */
 import type { FileChange } from '../../protocol/index.js';
+import { loadDiffs } from '../../util/index.js';
 import { editBytes } from './edit-bytes.js';
 import type { Hunk } from './patch.js';
 import {
@@ -194,7 +195,7 @@ async function describe(file: PlannedFile, movedTo: PlannedFile | undefined): Pr
 async function updateOf(before: Buffer, after: After, move_path: string | null): Promise<FileChange> {
   const bytes = after.type === 'file' ? after.bytes : before;
   if (before.equals(bytes)) return { type: 'update', unified_diff: '', move_path };
-  const { unifiedHunks } = await import('../../util/unified-diff.js');
+  const { unifiedHunks } = await loadDiffs();
   return { type: 'update', unified_diff: unifiedHunks(before, bytes), move_path };
 }
 

@@ -10,7 +10,7 @@ export class PatchRefusal extends Error {
 }
 
 /** `no space left on device (ENOSPC)`; null for what is no error of the system. */
-export function systemReason(error: unknown): string | null {
+function systemReason(error: unknown): string | null {
   if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return null;
   const known = getSystemErrorMap().get(error.errno);
   return known ? `${known[1]} (${known[0]})` : null;

@@ -1,5 +1,5 @@
 /** Changes files by a patch. What it may write is decided by the agent before `run`, and held to while writing. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FileChangeItem } from '../../protocol/index.js';
 import { parseArguments } from '../define-tool.js';
 import type { Parsed, Plan, Tool, ToolContext, ToolFacts, ToolResult } from '../tool.js';
@@ -12,7 +12,7 @@ import { applyPatchSpec } from './spec.js';
 import { writePlan } from './write-plan.js';
 
 /** One call: what was planned, and perhaps approved, is what gets written. */
-export type ApplyPatchCall = { readonly hunks: readonly Hunk[]; plan: PatchPlan | null };
+type ApplyPatchCall = { readonly hunks: readonly Hunk[]; plan: PatchPlan | null };
 
 export const applyPatchTool: Tool<ApplyPatchCall> = {
   name: applyPatchSpec.name,
