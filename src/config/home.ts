@@ -15,11 +15,11 @@ export function homeDir(env: Env): string {
       `INTERPRETER_HOME is set to ${chosen}, which is not a folder. Create it, or unset the variable to use ~/.openinterpreter.`,
     );
   }
-  return realpathSync(chosen);
+  return realpathSync.native(chosen);
 }
 
 /** The person's own folder, which `~` stands for. */
-export function userHome(env: Env): string {
+function userHome(env: Env): string {
   return env['HOME'] || env['USERPROFILE'] || homedir();
 }
 

@@ -2,17 +2,18 @@
  * Configuration: defaults, files, profile, overrides and arguments become one frozen `Config`.
  * Reads files and nothing else; never writes outside `config set`, never starts a process.
  */
-export { BUILT_IN_PROVIDERS, type BuiltInProvider, defaultModelOf } from './built-in-providers.js';
-export { type CommandEnvironmentOptions, commandEnvironment } from './command-environment.js';
+export { BUILT_IN_PROVIDERS, defaultModelOf } from './built-in-providers.js';
+export { commandEnvironment } from './command-environment.js';
 export * from './config.js';
 export { ConfigCache } from './config-cache.js';
 export { ConfigError } from './errors.js';
-export { type ExplainedValue, type Explanation, explainConfig } from './explain-config.js';
+export { explainConfig } from './explain-config.js';
+export { formatExplanation } from './format-explanation.js';
 export { homeDir } from './home.js';
 export { loadConfig } from './load-config.js';
-export { CALL_CONFIG, featureOverride, flattenCallConfig, parseOverride } from './override.js';
+export { featureOverride, flattenCallConfig, parseOverride } from './override.js';
 export { inGitWorkTree } from './project.js';
 export { configJsonSchema, configReference } from './reference.js';
 export { providerVariables } from './resolve-provider.js';
-export { type SetResult, setConfigValue } from './set-config-value.js';
+export { setConfigValue } from './set-config-value.js';
 export { restoreConfig, type StoredThread, storableOverrides } from './stored-thread.js';

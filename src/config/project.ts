@@ -100,7 +100,7 @@ function parentsOf(dir: string): string[] {
 /** With links resolved, as far as the place exists. */
 export function canonical(place: string): string {
   try {
-    return realpathSync(place);
+    return realpathSync.native(place);
   } catch {
     // An entry for a folder that is gone (or not readable) still counts by its name.
     return path.resolve(place);

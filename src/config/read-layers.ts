@@ -1,4 +1,5 @@
 /** Finds and reads every layer that applies to one folder. */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LoadOptions, Override } from './config.js';
 import { ConfigCache } from './config-cache.js';
@@ -11,8 +12,8 @@ import { canonical, checkFolder, findProjectRoot, foldersBetween, type Trust, tr
 import { ALL_KEYS, CONFIG_KEYS, type RawConfig } from './schema.js';
 import { isTable, makeTable, type Table, tableAt, valueAt } from './tables.js';
 
-export const SYSTEM_FILE = '/etc/openinterpreter/config.toml';
-export const PROJECT_FOLDER = '.openinterpreter';
+const SYSTEM_FILE = '/etc/openinterpreter/config.toml';
+const PROJECT_FOLDER = '.openinterpreter';
 const CONFIG_FILE = 'config.toml';
 
 /** What a project may not decide for the person: where requests and data go, and who is trusted. */
@@ -59,7 +60,7 @@ export function readLayers(options: LoadOptions): Surroundings {
   const trust = trustOf(cwd, root, trustEntries(own));
   const folders = foldersBetween(root, cwd)
     .map(folder => path.join(folder, PROJECT_FOLDER))
-    .filter(folder => canonical(folder) !== canonical(home));
+    .filter(folder => folder !== home && (!existsSync(folder) || canonical(folder) !== canonical(home)));
   const project = folders.flatMap(folder => reader.project(path.join(folder, CONFIG_FILE), trust));
   const profile = reader.profile(options.profile ?? own.profile, [...below, ...overrides], home);
   reader.throwErrors();

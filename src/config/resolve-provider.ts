@@ -29,7 +29,7 @@ export function resolveProvider(
 }
 
 /** The settings of one provider: the built-in entry under the person's own keys. Throws ConfigError. */
-export function providerSettings(id: string, merged: MergedLayers, env: Env): ProviderSettings {
+function providerSettings(id: string, merged: MergedLayers, env: Env): ProviderSettings {
   const own = ownEntry(id, merged);
   const builtIn = builtInProvider(id);
   if (own === undefined && builtIn === undefined) throw unknownProvider(id, merged);

@@ -52,7 +52,7 @@ export type KeyPlace = {
 };
 
 /** Where a key (or the first key below it) stands. */
-export function findKey(file: TextFile, path: Path): KeyPlace | null {
+function findKey(file: TextFile, path: Path): KeyPlace | null {
   const top = file.tree();
   if (top === null) return null;
   let below: KeyPlace | null = null;

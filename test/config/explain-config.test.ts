@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { setConfig, showConfig } from '../../src/cli/config-command.js';
-import { explainConfig, type LoadOptions } from '../../src/config/index.js';
-import { World } from '../config/world.js';
+import { explainConfig, formatExplanation } from '../../src/config/index.js';
+import { World } from './world.js';
 
-function shown(world: World, options: LoadOptions, json = false) {
-  const output = { out: '', err: '' };
-  showConfig(options, json, { out: text => void (output.out += text), err: text => void (output.err += text) });
-  return { out: output.out.replaceAll(world.root, '~'), err: output.err.replaceAll(world.root, '~') };
-}
-
-describe('config show', () => {
+describe('an explanation', () => {
   test('names the layer, the file and the line of every value', () => {
     const world = new World();
     world.write('system.toml', 'model = "below"\nmodel_verbosity = "low"\n');
@@ -25,10 +18,10 @@ experimental_bearer_token = "sk-secret"
 service_tier = "flex"
 ${world.trust()}`);
     world.write('work/.openinterpreter/config.toml', '[features]\nundo = true\n');
-    const { out, err } = shown(
-      world,
+    const explanation = explainConfig(
       world.options({ profile: 'q', c: ['model_provider=p'], arguments: { sandbox: 'read-only' } }),
     );
+    const out = formatExplanation(explanation).replaceAll(world.root, '~');
     const lines = out.split('\n');
     for (const line of [
       'model = "user"  # user ~/home/config.toml:1',
@@ -47,16 +40,15 @@ ${world.trust()}`);
     ]) {
       expect(lines).toContain(line);
     }
-    expect(out + err).not.toContain('sk-secret');
-    expect(err).toBe('warning: ~/home/config.toml:2: `tui` is accepted but has no effect here\n');
+    expect(out + JSON.stringify(explanation)).not.toContain('sk-secret');
+    expect(explanation.warnings).toEqual([`${world.home}/config.toml:2: \`tui\` is accepted but has no effect here`]);
   });
 
-  test('as JSON holds the same for programs', () => {
+  test('holds the same for programs', () => {
     const world = new World();
-    world.config('[[hooks.Stop]]\nhooks = [{ type = "command", command = "x" }]\n');
-    const { out } = shown(world, world.options(), true);
-    const parsed: { values: { key: string }[]; warnings: string[] } = JSON.parse(out);
-    expect(parsed.values.find(one => one.key === 'model')).toEqual({
+    const file = world.config('[[hooks.Stop]]\nhooks = [{ type = "command", command = "x" }]\n');
+    const { values, warnings } = explainConfig(world.options());
+    expect(values.find(one => one.key === 'model')).toEqual({
       key: 'model',
       value: 'gpt-5.6-terra',
       layer: 'default',
@@ -64,12 +56,12 @@ ${world.trust()}`);
       line: null,
       note: null,
     });
-    expect(parsed.values.find(one => one.key.startsWith('hooks.'))).toMatchObject({
+    expect(values.find(one => one.key.startsWith('hooks.'))).toMatchObject({
       key: 'hooks.Stop[0]',
       layer: 'user',
-      source: '~/home/config.toml',
+      source: file,
     });
-    expect(parsed.warnings).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
   test('every key of the reference is told about', () => {
@@ -79,12 +71,4 @@ ${world.trust()}`);
     );
     expect(new Set(keys).size).toBe(keys.length);
   });
-});
-
-test('config set changes the file in the home and says so', () => {
-  const world = new World();
-  const said: string[] = [];
-  setConfig(world.options().env, 'model', 'new', { out: text => said.push(text), err: text => said.push(text) });
-  expect(said).toEqual([`model set in ${world.home}/config.toml\n`]);
-  expect(world.load().model).toBe('new');
 });
