@@ -75,7 +75,7 @@ it('any edit of any text file gives exactly the edited file', async () => {
       expect(snapshot(root)['f']).toBe(expected.toString('latin1'));
       fs.rmSync(root, { recursive: true });
     }),
-    { numRuns: 150 },
+    { numRuns: 120 },
   );
 });
 
@@ -160,6 +160,6 @@ it('any text is answered, never thrown at', async () => {
       expect(unchanged || !is_error).toBe(true);
       fs.rmSync(root, { recursive: true, force: true });
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   );
 });
