@@ -36,8 +36,8 @@ function breachesOf(path: string, file: SourceFile): Breach[] {
   if (path === `src/${room}/index.ts` && !file.opensWithComment) {
     report(1, 'The index.ts of a room opens with a comment: what the room does and what it must never do.');
   }
-  for (const { request, line } of file.imports) {
-    const message = request.startsWith('.') ? roomBreach(path, room, request) : packageBreach(room, request);
+  for (const { request, names, line } of file.imports) {
+    const message = request.startsWith('.') ? roomBreach(path, room, request) : packageBreach(room, request, names);
     if (message !== null) report(line, message);
   }
   for (const { property, line } of room === null ? [] : file.processProperties) {
@@ -69,8 +69,11 @@ function roomBreach(path: string, room: string | null, request: string): string 
   return `${who}: import it from ${targetRoom}/index.js, and export it there if others should have it.`;
 }
 
-function packageBreach(room: string | null, request: string): string | null {
+function packageBreach(room: string | null, request: string, names: readonly string[]): string | null {
   if (room === null) return null;
+  if (request === 'zod' && names.includes('z')) {
+    return "Write `import * as z from 'zod'`: the object z holds all of zod and its translations, and every start would load them.";
+  }
   const rule = RESTRICTED_PACKAGES.find(({ packages }) => packages.test(request));
   if (rule === undefined || rule.rooms.includes(room)) return null;
   return `${request}: ${rule.what} is for ${rule.rooms.join(', ') || 'tests'} only: ${rule.advice}.`;

@@ -71,6 +71,14 @@ describe('the check of imports', () => {
     expect(check({ 'src/agent/a.ts': text })).toEqual([expect.stringContaining(`${name} is for `)]);
   });
 
+  it('wants zod as a namespace, which the bundle can leave parts of out', () => {
+    const breaches = check({
+      'src/tools/a.ts': `import { z } from 'zod';\nexport const a = z;`,
+      'src/tools/b.ts': `import * as z from 'zod';\nexport const b = z;`,
+    });
+    expect(breaches).toEqual([expect.stringContaining('src/tools/a.ts:1  Write `import * as z')]);
+  });
+
   it('finds a cycle that goes through types', () => {
     const breaches = check({
       'src/agent/a.ts': `import type { B } from './b.js';\nexport type A = B;`,
