@@ -49,7 +49,7 @@ class Manager implements ThreadManager {
 
   async close(): Promise<void> {
     const threads = await Promise.allSettled(this.#threads.values());
-    await Promise.all(threads.map(thread => (thread.status === 'fulfilled' ? thread.value.close() : undefined)));
+    await Promise.all(threads.flatMap(thread => (thread.status === 'fulfilled' ? [thread.value.close()] : [])));
   }
 
   async #load(id: string, adjust: (stored: Config) => Config): Promise<AgentThread> {

@@ -100,8 +100,9 @@ async function act(call: Act): Promise<Outcome> {
   const { tool, action, item, facts, turn } = call;
   const hook = await turn.beforeTool(tool.name, action, call.input);
   if (hook) return refused(hook);
-  if (item) turn.emit({ type: 'item.started', item, at_ms: Date.now() });
-  const permission = await permit(call);
+  const verdict = await turn.judge(action, facts);
+  if (item) turn.emit({ type: 'item.started', item: announced(item, verdict), at_ms: Date.now() });
+  const permission = await permit(call, verdict);
   if (!permission.granted) {
     if (item) turn.emit({ type: 'item.completed', item: declined(item), at_ms: Date.now() });
     return refused(permission.reason);
@@ -129,14 +130,17 @@ async function act(call: Act): Promise<Outcome> {
   return { ...result, output: note && typeof result.output === 'string' ? `${result.output}\n${note}` : result.output };
 }
 
+function announced(item: Item, verdict: Verdict): Item {
+  return item.type === 'file_change' ? { ...item, auto_approved: verdict.type === 'run' } : item;
+}
+
 function declined(item: Item): Item {
   return item.type === 'file_change' || item.type === 'command_execution' ? { ...item, status: 'declined' } : item;
 }
 
 type Permission = { granted: true; sandboxed: boolean; note: string | null } | { granted: false; reason: string };
 
-async function permit(call: Act): Promise<Permission> {
-  const verdict = await call.turn.judge(call.action, call.facts);
+async function permit(call: Act, verdict: Verdict): Promise<Permission> {
   switch (verdict.type) {
     case 'run':
       return { granted: true, sandboxed: verdict.sandboxed, note: null };

@@ -1,7 +1,7 @@
 /** What the patches of one turn changed, as a diff of every touched file between its first and its latest state. */
 import { lstat, readFile } from 'node:fs/promises';
 import type { Action, EventSink, FileChange } from '../protocol/index.js';
-import type { FileState } from '../util/git-diff.js';
+import { type FileState, loadDiffs } from '../util/index.js';
 
 /** Larger files are reported without their content. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ export class TurnDiff {
 
   /** Emits the diff of the turn so far. */
   async after(_action: Action & { type: 'patch' }, emit: EventSink): Promise<void> {
-    const { gitDiff } = await import('../util/git-diff.js');
+    const { gitDiff } = await loadDiffs();
     this.#text = gitDiff(await this.#files(), this.#root);
     this.repeat(emit);
   }
@@ -38,7 +38,7 @@ export class TurnDiff {
   /** One change per file that differs from its state before the turn. */
   async changes(): Promise<Record<string, FileChange>> {
     if (this.#before.size === 0) return {};
-    const { unifiedHunks } = await import('../util/git-diff.js');
+    const { unifiedHunks } = await loadDiffs();
     const changes: Record<string, FileChange> = {};
     for (const { path, before, after } of await this.#files()) {
       const was = before?.content.toString('utf8') ?? null;

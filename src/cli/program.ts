@@ -1,6 +1,5 @@
 /** The command line: names, options and help. Bodies of sub-commands are loaded when they run. */
-import { Command, CommanderError } from 'commander';
-import { homeDir } from '../config/index.js';
+import { Command } from 'commander';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { addConfigOptions, configFlags } from './options.js';
