@@ -7,15 +7,6 @@ import type { TokenUsage } from './history.js';
  */
 export type ThreadStatus = 'running' | 'idle' | 'interrupted' | 'failed';
 
-/** A process named so that a later process with the same number is not taken for it. */
-export type ProcessIdentity = {
-  readonly pid: number;
-  /** What its numbers are valid within: one boot of one machine, one container. */
-  readonly host: string;
-  /** Its start time, opaque; "" where the platform does not tell. */
-  readonly start: string;
-};
-
 export type GitInfo = { readonly branch?: string; readonly commit_hash?: string; readonly repository_url?: string };
 
 export type ThreadSummary = {
@@ -35,7 +26,7 @@ export type ThreadSummary = {
   readonly source: string;
   readonly status: ThreadStatus;
   /** The process that runs its turn; null while none does. */
-  readonly runner: ProcessIdentity | null;
+  readonly runner_pid: number | null;
   readonly usage: TokenUsage;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;

@@ -1,9 +1,7 @@
-/** Deleting, archiving, restoring and unpacking the files of a thread. The caller holds the thread's lock. */
-import { createWriteStream, promises as fs } from 'node:fs';
+/** Deleting, archiving and restoring the files of a thread. The caller holds the thread's lock. */
+import { promises as fs } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { hasCode } from '../util/index.js';
-import { unpacked } from './read-lines.js';
 import { archivedPath, listRollouts, type RolloutFile, restoredPath } from './thread-files.js';
 
 /** Deletes all files of the thread (a reverted one has several) and the folders they leave empty. Returns the bytes. */
@@ -26,17 +24,6 @@ export async function moveRollout(home: string, threadId: string, where: 'archiv
     await fs.rename(file.path, target);
     await removeEmptyFolders(home, dirname(file.path));
   }
-}
-
-/** A packed file made into one that can be appended to; others are returned as they are. */
-export async function unpackRollout(file: RolloutFile): Promise<RolloutFile> {
-  if (!file.path.endsWith('.zst')) return file;
-  const path = file.path.slice(0, -'.zst'.length);
-  const unfinished = `${path}.unpacking`;
-  await pipeline(unpacked(file.path), createWriteStream(unfinished, { mode: 0o600 }));
-  await fs.rename(unfinished, path);
-  await fs.rm(file.path);
-  return { ...file, path };
 }
 
 async function filesOf(home: string, threadId: string): Promise<RolloutFile[]> {

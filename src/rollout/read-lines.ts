@@ -1,7 +1,7 @@
 /** The lines of a file as bytes, in one pass, without holding the file. */
-import { createReadStream, promises as fs } from 'node:fs';
+import { promises as fs } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import * as zlib from 'node:zlib';
+import { isPacked, unpacked } from './unpack.js';
 
 export type LineRange = { readonly start: number; readonly end: number };
 
@@ -17,12 +17,11 @@ const MAX_LINE = 256 * 1024 * 1024;
 const NEWLINE = 10;
 
 /**
- * Reads `path` and returns how many bytes that were. Files that end in `.zst` are unpacked on the way where this version of Node
- * can do that. Lines are handed out between reads, so that a long file does not block the process.
+ * Reads `path` and returns how many bytes that were. Packed files are unpacked on the way where this version of Node can do that. Lines are handed out between reads, so that a long file does not block the process.
  */
 export async function readLines(path: string, onLine: OnLine): Promise<number> {
   const splitter = new LineSplitter(onLine);
-  if (path.endsWith('.zst')) {
+  if (isPacked(path)) {
     for await (const chunk of unpacked(path)) {
       if (!splitter.push(chunk)) break;
     }
@@ -62,19 +61,6 @@ async function readPlain(file: FileHandle, splitter: LineSplitter): Promise<void
     const { bytesRead } = await file.read(chunk, 0, CHUNK, null);
     if (bytesRead === 0 || !splitter.push(chunk.subarray(0, bytesRead))) return;
   }
-}
-
-/** The content of a packed file. Throws when this version of Node cannot unpack it. */
-export function unpacked(path: string): AsyncIterable<Buffer> {
-  // Older versions of Node lack it, and the types are those of the oldest.
-  const unpack = 'createZstdDecompress' in zlib ? zlib.createZstdDecompress : null;
-  if (typeof unpack !== 'function') {
-    throw new Error(`${path} is packed with zstd, which needs Node 22.15 or later. Unpack it: zstd -d --rm "${path}"`);
-  }
-  const stream: NodeJS.ReadWriteStream = unpack();
-  const source = createReadStream(path);
-  source.on('error', error => stream.emit('error', error));
-  return source.pipe(stream) as AsyncIterable<Buffer> & NodeJS.ReadWriteStream;
 }
 
 class LineSplitter {

@@ -6,6 +6,7 @@ import { parseLine } from './parse-line.js';
 import { readLines, readRange, splitLines } from './read-lines.js';
 import type { RolloutFile } from './thread-files.js';
 import { isReplayEvent, type LastTurn, ThreadReplay } from './thread-replay.js';
+import { isPacked } from './unpack.js';
 
 /** Smaller files are read whole. */
 const WHOLE = 256 * 1024;
@@ -20,7 +21,7 @@ const TITLE_LENGTH = 200;
 export async function summarizeRollout(file: RolloutFile): Promise<ThreadSummary | null> {
   const head = new ThreadReplay();
   const { size } = await fs.stat(file.path);
-  if (size <= WHOLE || file.path.endsWith('.zst')) {
+  if (size <= WHOLE || isPacked(file.path)) {
     await readLines(file.path, bytes => applyLine(head, bytes));
     return toSummary(file, head, head);
   }
@@ -63,7 +64,7 @@ function toSummary(file: RolloutFile, head: ThreadReplay, tail: ThreadReplay): T
     sandbox_policy: settings?.sandbox_policy.type ?? null,
     source: meta?.source ?? 'unknown',
     status: statusOf(tail.lastTurn ?? head.lastTurn),
-    runner: null,
+    runner_pid: null,
     usage: (tail.usage ?? head.usage)?.total ?? NO_USAGE,
     created_at_ms: timeOf(meta?.timestamp ?? updated),
     updated_at_ms: timeOf(updated),

@@ -8,8 +8,7 @@
  */
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../protocol/index.js';
-import { delay, hasCode, messageOf, ownIdentity, processState } from '../util/index.js';
+import { delay, hasCode, messageOf, ownIdentity, type ProcessIdentity, processState } from '../util/index.js';
 import { isThreadId } from './thread-files.js';
 
 export interface ThreadLock {
@@ -61,9 +60,11 @@ export async function acquireThreadLock(home: string, threadId: string, options:
   }
 }
 
-/** The process that has the thread now; null when none has. Only looks. */
-export function threadHolder(home: string, threadId: string): number | null {
-  return findHolder(join(home, 'thread-writer-locks'), threadId, null);
+/** The threads that are taken now, with the process that has each. Only looks. */
+export function heldThreads(home: string): Map<string, number> {
+  const folder = join(home, 'thread-writer-locks');
+  const live = readClaims(folder).filter(claim => isLive(join(folder, claim.name), claim.owner));
+  return new Map(live.map(claim => [claim.thread_id, claim.owner.pid]));
 }
 
 function tryClaim(folder: string, threadId: string, self: ProcessIdentity): ThreadLock | number {

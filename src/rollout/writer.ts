@@ -15,6 +15,7 @@ import { messageOf } from '../util/index.js';
 import { encodePayload, type RolloutLine } from './lines.js';
 import { storeOnce } from './store-once.js';
 import { rolloutPath } from './thread-files.js';
+import { isPacked, unpackInPlace, withoutPacking } from './unpack.js';
 
 /**
  * The open record of one thread. Lines are numbered and kept in the order of `append`; whatever was appended in one
@@ -59,9 +60,8 @@ export function createRollout(
   return new FileWriter({ path, size: null, next_ordinal: 0, image_hashes: [] }, options);
 }
 
-/** Goes on with a thread that was read. A torn last line is closed by the first write. */
+/** Goes on with a thread that was read. The first write closes a torn last line, and unpacks a packed file. */
 export function openRollout(at: AppendPoint, options: WriterOptions): RolloutWriter {
-  if (at.path.endsWith('.zst')) throw new Error(`${at.path} is packed: unpackRollout comes before openRollout.`);
   return new FileWriter(at, options);
 }
 
@@ -76,6 +76,8 @@ class FileWriter implements RolloutWriter {
   readonly path: string;
   readonly #warn: (message: string) => void;
   readonly #images: Set<string>;
+  /** The file while it is still packed. */
+  #packed: string | null;
   /** Bytes in the file when all is well; null before it exists. */
   #size: number | null;
   #nextOrdinal: number | null;
@@ -90,7 +92,8 @@ class FileWriter implements RolloutWriter {
   #gaveUp = false;
 
   constructor(at: Omit<AppendPoint, 'size'> & { readonly size: number | null }, options: WriterOptions) {
-    this.path = at.path;
+    this.path = withoutPacking(at.path);
+    this.#packed = isPacked(at.path) ? at.path : null;
     this.#warn = options.warn;
     this.#images = new Set(at.image_hashes);
     this.#size = at.size;
@@ -135,9 +138,9 @@ class FileWriter implements RolloutWriter {
     this.flush();
     if (this.#size === null || this.#size === 0) return 'new';
     try {
-      const stat = statSync(this.path, { throwIfNoEntry: false });
+      const stat = statSync(this.#packed ?? this.path, { throwIfNoEntry: false });
       if (stat === undefined) return 'missing';
-      return stat.size === this.#size ? 'current' : 'changed';
+      return this.#packed !== null || stat.size === this.#size ? 'current' : 'changed';
     } catch (error) {
       this.#failed(error);
       return 'missing';
@@ -174,6 +177,8 @@ class FileWriter implements RolloutWriter {
 
   #open(): number {
     if (this.#fd !== null) return this.#fd;
+    if (this.#packed !== null) unpackInPlace(this.#packed);
+    this.#packed = null;
     const isNew = this.#size === null || this.#size === 0;
     if (isNew) mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     // A file that was there and is gone is not made again: without its beginning it would be no thread.

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ThreadSummary } from '../protocol/index.js';
-import { delay, messageOf, processState } from '../util/index.js';
+import { delay, messageOf } from '../util/index.js';
 import { deleteDatabase, isBusy, isDamaged, openDatabase } from './database.js';
 import { type ThreadRow, ThreadTable } from './thread-table.js';
 
@@ -15,6 +15,8 @@ export interface RolloutSource {
   list(): Promise<readonly RolloutName[]>;
   /** What a file says; null when it holds no thread. */
   summarize(file: RolloutName): Promise<ThreadSummary | null>;
+  /** Threads that run a turn at this moment, with the process that does. */
+  running(): ReadonlyMap<string, number>;
 }
 
 export type ThreadFilter = {
@@ -29,19 +31,16 @@ export type ThreadFilter = {
 };
 
 export interface ThreadIndex {
-  /** Takes note of what a thread is now. Costs nothing here; it is written a moment later. */
-  put(summary: ThreadSummary): void;
-  /** Newest first, as the rollouts are at this moment. */
+  /** Newest first, as the rollouts are at this moment. A thread whose process died in a turn is `interrupted`. */
   list(filter?: ThreadFilter): Promise<ThreadSummary[]>;
-  /** Writes what is waiting if the file is open anyway; otherwise the rollouts will tell. */
   close(): Promise<void>;
 }
 
 export type IndexOptions = {
-  /** Folder of the database. Nothing is opened or made before it is needed. */
+  /** Folder of the database. Nothing is opened or made before the first list. */
   readonly dir: string;
   readonly rollouts: RolloutSource;
-  /** Told once when there can be no database; everything works without, more slowly. */
+  /** Told once when there can be no database (everything works without, more slowly), and of files that can't be read. */
   readonly warn: (message: string) => void;
 };
 
@@ -52,20 +51,13 @@ export function openThreadIndex(options: IndexOptions): ThreadIndex {
 
 export const INDEX_FILE = 'threads.sqlite';
 
-/** Time for the first answer of a process before an engine is loaded. */
-const WRITE_AFTER_MS = 1_000;
 /** Summaries read at the same time. */
 const READERS = 16;
-/** A runner that cannot be looked up is believed for so long after its last sign of life. */
-const SILENT_MS = 600_000;
 
 class CachedIndex implements ThreadIndex {
   readonly #options: IndexOptions;
   readonly #path: string;
   #table: Promise<ThreadTable | null> | null = null;
-  #waiting = new Map<string, ThreadSummary>();
-  #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> = Promise.resolve();
   #broken = false;
 
   constructor(options: IndexOptions) {
@@ -73,37 +65,26 @@ class CachedIndex implements ThreadIndex {
     this.#path = join(options.dir, INDEX_FILE);
   }
 
-  put(summary: ThreadSummary): void {
-    this.#waiting.set(summary.id, summary);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null;
-      this.#writing = this.#writing.then(() => this.#writeWaiting());
-    }, WRITE_AFTER_MS).unref();
-  }
-
   async list(filter: ThreadFilter = {}): Promise<ThreadSummary[]> {
-    const known = new Map((await this.#rows()).map(row => [row.summary.id, row]));
-    for (const summary of this.#waiting.values())
-      known.set(summary.id, { summary, ...fileState(summary.rollout_path) });
+    const known = new Map(((await this.#use(table => table.all())) ?? []).map(row => [row.summary.id, row]));
     const files = newestPerThread(await this.#options.rollouts.list());
-    const current = await this.#currentRows(files, known);
-    const changed = current.filter(row => known.get(row.summary.id) !== row);
-    const gone = [...known.keys()].filter(id => !files.has(id) && !this.#waiting.has(id));
-    await this.#change(changed, gone);
-    return select(
-      current.map(row => withLiveStatus(row.summary)),
-      filter,
+    const rows = await this.#currentRows(files, known);
+    const changed = rows.filter(row => known.get(row.summary.id) !== row);
+    const gone = [...known.keys()].filter(id => !files.has(id));
+    if (changed.length > 0 || gone.length > 0) await this.#use(table => table.change(changed, gone));
+    return withRunners(
+      select(
+        rows.map(row => row.summary),
+        filter,
+      ),
+      this.#options.rollouts.running(),
     );
   }
 
   async close(): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    await this.#writing;
-    if (this.#table === null) return;
-    await this.#writeWaiting();
-    (await this.#table)?.close();
+    const table = this.#table;
     this.#table = null;
+    (await table)?.close();
   }
 
   /** Rows as they are where nothing changed, new ones for files that are new or were written to. */
@@ -117,7 +98,7 @@ class CachedIndex implements ThreadIndex {
     }
     const readNext = async () => {
       for (let file = unread.pop(); file !== undefined; file = unread.pop()) {
-        const row = await this.#read(file, known.get(file.thread_id));
+        const row = await this.#read(file);
         if (row !== null) rows.push(row);
       }
     };
@@ -125,44 +106,19 @@ class CachedIndex implements ThreadIndex {
     return rows;
   }
 
-  /** The file's own words, and who runs it, which only the index knows. */
-  async #read(file: RolloutName, before: ThreadRow | undefined): Promise<ThreadRow | null> {
+  async #read(file: RolloutName): Promise<ThreadRow | null> {
     try {
       // Taken first: what is appended meanwhile makes the row old, not wrong.
       const state = fileState(file.path);
       const summary = await this.#options.rollouts.summarize(file);
-      if (summary === null) return null;
-      const running = before?.summary.status === 'running' && isAlive(before.summary);
-      return {
-        summary: running ? { ...summary, status: 'running', runner: before.summary.runner } : summary,
-        ...state,
-      };
+      return summary === null ? null : { summary, ...state };
     } catch (error) {
       this.#options.warn(`${file.path} is not listed: ${messageOf(error)}`);
       return null;
     }
   }
 
-  async #writeWaiting(): Promise<void> {
-    const batch = [...this.#waiting.values()];
-    await this.#change(
-      batch.map(summary => ({ summary, ...fileState(summary.rollout_path) })),
-      [],
-    );
-    for (const summary of batch) {
-      if (this.#waiting.get(summary.id) === summary) this.#waiting.delete(summary.id);
-    }
-  }
-
-  async #rows(): Promise<ThreadRow[]> {
-    return (await this.#use(table => table.all())) ?? [];
-  }
-
-  async #change(puts: readonly ThreadRow[], removals: readonly string[]): Promise<void> {
-    if (puts.length > 0 || removals.length > 0) await this.#use(table => table.change(puts, removals));
-  }
-
-  /** Undefined when there is no database, or it is busy or damaged; a damaged one is made anew once. */
+  /** Undefined when there is no database, or it stays busy; a damaged one is made anew. */
   async #use<T>(action: (table: ThreadTable) => T): Promise<T | undefined> {
     for (let attempt = 0; attempt < 3; attempt++) {
       const table = await this.#opened();
@@ -171,7 +127,7 @@ class CachedIndex implements ThreadIndex {
         return action(table);
       } catch (error) {
         if (isBusy(error)) await delay(20);
-        else await this.#dismiss(table, error);
+        else this.#dismiss(table, error);
       }
     }
     return undefined;
@@ -186,7 +142,7 @@ class CachedIndex implements ThreadIndex {
     return this.#table;
   }
 
-  async #dismiss(table: ThreadTable, error: unknown): Promise<void> {
+  #dismiss(table: ThreadTable, error: unknown): void {
     table.close();
     this.#table = null;
     if (isDamaged(error)) deleteDatabase(this.#path);
@@ -230,21 +186,11 @@ function isCurrent(row: ThreadRow, file: RolloutName): boolean {
   return state.size === row.size && state.modified_ms === row.modified_ms;
 }
 
-function withLiveStatus(summary: ThreadSummary): ThreadSummary {
-  if (summary.status !== 'running') return summary;
-  return isAlive(summary) ? summary : { ...summary, status: 'interrupted', runner: null };
-}
-
-function isAlive(summary: ThreadSummary): boolean {
-  if (summary.runner === null) return false;
-  switch (processState(summary.runner)) {
-    case 'running':
-      return true;
-    case 'dead':
-      return false;
-    case 'unknown':
-      return Date.now() - summary.updated_at_ms < SILENT_MS;
-  }
+function withRunners(threads: ThreadSummary[], running: ReadonlyMap<string, number>): ThreadSummary[] {
+  return threads.map(thread => {
+    const pid = running.get(thread.id);
+    return pid === undefined ? thread : { ...thread, status: 'running', runner_pid: pid };
+  });
 }
 
 function select(threads: ThreadSummary[], filter: ThreadFilter): ThreadSummary[] {

@@ -1,5 +1,8 @@
-/** The table of threads. A row is a summary and the size and time its rollout had when the summary was true. */
-import { NO_USAGE, type ProcessIdentity, type ThreadStatus, type ThreadSummary } from '../protocol/index.js';
+/**
+ * The table of threads. A row is a summary and the size and time its rollout had when the summary was true; who runs
+ * a thread is not kept, since that is true for a moment only.
+ */
+import { NO_USAGE, type ThreadStatus, type ThreadSummary } from '../protocol/index.js';
 import type { Database, SqlValue, Statement } from './database.js';
 
 export type ThreadRow = {
@@ -25,9 +28,6 @@ const COLUMNS = {
   sandbox_policy: 'TEXT',
   source: 'TEXT NOT NULL',
   status: 'TEXT NOT NULL',
-  runner_pid: 'INTEGER',
-  runner_host: 'TEXT',
-  runner_start: 'TEXT',
   input_tokens: 'INTEGER NOT NULL',
   cached_input_tokens: 'INTEGER NOT NULL',
   cache_write_input_tokens: 'INTEGER NOT NULL',
@@ -113,15 +113,12 @@ function firstValue(database: Database, sql: string): unknown {
 }
 
 function toSql({ summary, size, modified_ms }: ThreadRow): SqlRow {
-  const { runner, git, usage, archived, ...plain } = summary;
+  const { runner_pid: _pid, git, usage, archived, ...plain } = summary;
   return {
     ...plain,
     ...usage,
     rollout_size: size,
     rollout_modified_ms: modified_ms,
-    runner_pid: runner?.pid ?? null,
-    runner_host: runner?.host ?? null,
-    runner_start: runner?.start ?? null,
     archived: archived ? 1 : 0,
     git_branch: git?.branch ?? null,
     git_commit_hash: git?.commit_hash ?? null,
@@ -143,7 +140,7 @@ function fromSql(row: SqlRow): ThreadRow {
     sandbox_policy: text('sandbox_policy'),
     source: text('source') ?? '',
     status: statusOf(row.status),
-    runner: runnerOf(row),
+    runner_pid: null,
     usage: {
       ...NO_USAGE,
       input_tokens: count('input_tokens'),
@@ -164,12 +161,7 @@ function fromSql(row: SqlRow): ThreadRow {
 }
 
 function statusOf(value: SqlValue): ThreadStatus {
-  return value === 'running' || value === 'interrupted' || value === 'failed' ? value : 'idle';
-}
-
-function runnerOf(row: SqlRow): ProcessIdentity | null {
-  if (row.runner_pid === null) return null;
-  return { pid: Number(row.runner_pid), host: String(row.runner_host ?? ''), start: String(row.runner_start ?? '') };
+  return value === 'interrupted' || value === 'failed' ? value : 'idle';
 }
 
 function gitOf(branch: string | null, hash: string | null, url: string | null): ThreadSummary['git'] {

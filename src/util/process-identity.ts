@@ -4,10 +4,16 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { hasCode } from './errors.js';
 
-type Identity = { readonly pid: number; readonly host: string; readonly start: string };
+export type ProcessIdentity = {
+  readonly pid: number;
+  /** What its number is valid within: one boot of one machine, one container. */
+  readonly host: string;
+  /** Its start time, opaque; "" where the platform does not tell. */
+  readonly start: string;
+};
 
 /** This process. */
-export function ownIdentity(): Identity {
+export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, host: ownHost(), start: startTime(process.pid) ?? '' };
 }
 
@@ -15,7 +21,7 @@ export function ownIdentity(): Identity {
  * Whether that process still lives. A zombie is dead. `unknown`: it belongs to another machine or container, or the
  * platform does not tell when a process started; a sign of life (a fresh file time) has to decide then.
  */
-export function processState(identity: Identity): 'running' | 'dead' | 'unknown' {
+export function processState(identity: ProcessIdentity): 'running' | 'dead' | 'unknown' {
   if (identity.host !== ownHost()) return 'unknown';
   if (identity.start !== '') return startTime(identity.pid) === identity.start ? 'running' : 'dead';
   try {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { acquireThreadLock, type LockResult, type ThreadLock, threadHolder } from '../../src/rollout/index.js';
+import { acquireThreadLock, heldThreads, type LockResult, type ThreadLock } from '../../src/rollout/index.js';
 import { linesOf, nextLine, noWarning, startProgram, THREAD, tempHome } from './support.js';
 
 const OTHER = '01a227d0-0000-7000-8000-000000000002';
@@ -22,12 +22,12 @@ test('a thread is held by one taker at a time; other threads and other homes are
   const home = tempHome();
   const first = await taken(take(home));
   expect(await take(home)).toEqual({ type: 'busy', held_by: process.pid });
-  expect(threadHolder(home, THREAD)).toBe(process.pid);
+  expect(heldThreads(home)).toEqual(new Map([[THREAD, process.pid]]));
   (await taken(take(home, 0, OTHER))).release();
   (await taken(take(tempHome()))).release();
   first.release();
   first.release();
-  expect(threadHolder(home, THREAD)).toBeNull();
+  expect(heldThreads(home)).toEqual(new Map());
   (await taken(take(home))).release();
   expect(locksIn(home)).toEqual([]);
 });
@@ -38,7 +38,7 @@ test('a waiting taker gets the thread as soon as it is released', async () => {
   const second = take(home, 20_000);
   first.release();
   (await taken(second)).release();
-  expect(threadHolder(home, THREAD)).toBeNull();
+  expect(heldThreads(home)).toEqual(new Map());
 });
 
 test('a wait ends with its signal', async () => {
@@ -56,7 +56,7 @@ test('another process is named while it holds the thread, and a killed one holds
   const child = startProgram('hold-lock.program.ts', [home, THREAD]);
   expect(await nextLine(linesOf(child))).toBe('locked');
   expect(await take(home)).toEqual({ type: 'busy', held_by: child.pid });
-  expect(threadHolder(home, THREAD)).toBe(child.pid);
+  expect(heldThreads(home)).toEqual(new Map([[THREAD, child.pid]]));
   const gone = new Promise(resolve => child.once('exit', resolve));
   child.kill('SIGKILL');
   await gone;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ThreadSummary } from '../../src/protocol/index.js';
-import { listRollouts, summarizeRollout } from '../../src/rollout/index.js';
+import { heldThreads, listRollouts, summarizeRollout } from '../../src/rollout/index.js';
 import { openThreadIndex, type RolloutSource, type ThreadIndex } from '../../src/state/index.js';
 
 export * from './write-thread.js';
@@ -25,6 +25,10 @@ export class CountedRollouts implements RolloutSource {
 
   list() {
     return listRollouts(this.#home);
+  }
+
+  running() {
+    return heldThreads(this.#home);
   }
 
   summarize(file: Parameters<RolloutSource['summarize']>[0]): Promise<ThreadSummary | null> {

@@ -7,15 +7,14 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { ThreadSummary } from '../../src/protocol/index.js';
+import { acquireThreadLock } from '../../src/rollout/index.js';
 import { INDEX_FILE } from '../../src/state/index.js';
-import { ownIdentity } from '../../src/util/index.js';
 import { beginTurn, openIndex, tempHome, threadId, titles, writeThread } from './support.js';
 
 test('threads are listed newest first, with what their files say', async () => {
@@ -35,7 +34,7 @@ test('threads are listed newest first, with what their files say', async () => {
     sandbox_policy: 'read-only',
     source: 'exec',
     status: 'idle',
-    runner: null,
+    runner_pid: null,
     usage: {
       input_tokens: 0,
       cached_input_tokens: 0,
@@ -92,39 +91,15 @@ test('archived and deleted threads leave the list', async () => {
   expect(titles(await index.list({ archived: 'both' }))).toEqual(['thread 3', 'thread 1']);
 });
 
-test('a running thread is running for other processes as long as its process lives', async () => {
+test('a thread with an open turn is running while a process holds it, and interrupted afterwards', async () => {
   const home = tempHome();
-  const path = writeThread(home, 1);
-  beginTurn(path);
-  const reader = openIndex(home);
-  const [thread] = await reader.index.list();
-  if (thread === undefined) throw new Error('not listed');
-
-  const runner = openIndex(home);
-  await runner.index.list();
-  runner.index.put({ ...thread, status: 'running', runner: ownIdentity() });
-  await runner.index.close();
-  expect(await reader.index.list()).toMatchObject([{ status: 'running', runner: { pid: process.pid } }]);
-  // It writes on: the file is read again, and who runs it is still known.
-  utimesSync(path, new Date(), new Date());
-  expect(await reader.index.list()).toMatchObject([{ status: 'running', runner: { pid: process.pid } }]);
-
-  const again = openIndex(home);
-  await again.index.list();
-  again.index.put({ ...thread, status: 'running', runner: { ...ownIdentity(), start: '1' } });
-  await again.index.close();
-  expect(await reader.index.list()).toMatchObject([{ status: 'interrupted', runner: null }]);
-});
-
-test('what was put is listed at once, before it is written', async () => {
-  const home = tempHome();
-  writeThread(home, 1);
-  const { index, rollouts } = openIndex(home);
-  const [thread] = await index.list();
-  if (thread === undefined) throw new Error('not listed');
-  index.put({ ...thread, title: 'better' });
-  expect(titles(await index.list())).toEqual(['better']);
-  expect(rollouts.reads).toBe(1);
+  beginTurn(writeThread(home, 1));
+  const { index } = openIndex(home);
+  const taken = await acquireThreadLock(home, threadId(1), { waitMs: 0, warn: () => {} });
+  if (taken.type !== 'locked') throw new Error('the thread is busy');
+  expect(await index.list()).toMatchObject([{ status: 'running', runner_pid: process.pid }]);
+  taken.lock.release();
+  expect(await index.list()).toMatchObject([{ status: 'interrupted', runner_pid: null }]);
 });
 
 test.each<[string, (file: string) => void]>([
