@@ -10,7 +10,10 @@ const EXIT_USAGE = 2;
 /** Runs the command line. `argv`: the words after the program's name. Sets `process.exitCode`. */
 export async function main(argv: readonly string[], boot: Boot): Promise<void> {
   try {
-    await createProgram(boot).parseAsync([...argv], { from: 'user' });
+    const program = createProgram(boot);
+    // Without a sub-command there is nothing to do, and asking for nothing is no mistake.
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }

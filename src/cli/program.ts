@@ -1,5 +1,6 @@
 /** The command line: names, options and help. Bodies of sub-commands are loaded when they run. */
 import { Command } from 'commander';
+import type { LoadOptions } from '../config/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { addConfigOptions, configFlags } from './options.js';
@@ -25,8 +26,10 @@ export function createProgram(boot: Boot): Command {
     .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: true });
   addConfigOptions(program);
-  program.action(() => program.outputHelp());
   addMcpServer(program, boot);
+  addSandbox(program);
+  addConfig(program);
+  addExecpolicy(program);
   return program;
 }
 
@@ -37,4 +40,78 @@ function addMcpServer(program: Command, boot: Boot): void {
       const { runMcpServer } = await import('./mcp-server-command.js');
       await runMcpServer(configFlags(command), boot);
     });
+}
+
+function addSandbox(program: Command): void {
+  addConfigOptions(program.command('sandbox'))
+    .description('run one command as the agent would run it, inside the sandbox')
+    .argument('<command...>', 'the command and its arguments, after --')
+    .option('-s, --sandbox <mode>', 'read-only, workspace-write or danger-full-access')
+    .option('-P, --permissions <profile>', 'a profile of [permissions.<name>]')
+    .option('-C, --cd <dir>', 'the working directory and workspace')
+    .passThroughOptions()
+    .action(
+      async (argv: string[], options: { sandbox?: string; permissions?: string; cd?: string }, command: Command) => {
+        const { sandboxCommand } = await import('./sandbox-wiring.js');
+        process.exitCode = await sandboxCommand(argv, { ...options, ...configFlags(command) });
+      },
+    );
+}
+
+function addConfig(program: Command): void {
+  const config = program.command('config').description('show or change the configuration');
+  addConfigOptions(config.command('show'))
+    .description('print every value in force and the layer it comes from')
+    .option('--json', 'print JSON')
+    .option('-C, --cd <dir>', 'the working directory')
+    .action(async (options: { json?: boolean; cd?: string }, command: Command) => {
+      const { showConfig } = await import('./config-command.js');
+      const load = { ...loadOptions(options.cd), ...configFlags(command) };
+      showConfig(load, options.json === true, streams);
+    });
+  config
+    .command('set')
+    .description("set a value in the user's config.toml; comments and layout stay")
+    .argument('<key>', 'dotted key, e.g. model_providers.x.base_url')
+    .argument('<value>', 'TOML value; anything that is none is taken as a text')
+    .action(async (key: string, value: string) => {
+      const { setConfig } = await import('./config-command.js');
+      setConfig(process.env, key, value, streams);
+    });
+}
+
+function addExecpolicy(program: Command): void {
+  program
+    .command('execpolicy')
+    .description('ask the rules files about a command')
+    .command('check')
+    .description('print what the rules say about a command, as JSON')
+    .requiredOption('--rules <file>', 'a .rules file; repeatable', (file: string, before: string[] = []) => [
+      ...before,
+      file,
+    ])
+    .option('--pretty', 'indent the JSON')
+    .argument('<command...>', 'the command and its arguments')
+    .passThroughOptions()
+    .action(async (argv: string[], options: { rules: string[]; pretty?: boolean }) => {
+      const { checkExecpolicy } = await import('./execpolicy-command.js');
+      process.exitCode = await checkExecpolicy(
+        { rules: options.rules, pretty: options.pretty === true, command: argv },
+        streams,
+      );
+    });
+}
+
+const streams = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+};
+
+function loadOptions(cwd: string | undefined): LoadOptions {
+  return {
+    env: process.env,
+    process_cwd: process.cwd(),
+    front_door: 'mcp-server',
+    ...(cwd === undefined ? {} : { cwd }),
+  };
 }

@@ -1,0 +1,56 @@
+/** `interpreter sandbox`: configuration and environment around the running of one command. */
+import path from 'node:path';
+import { commandEnvironment, homeDir, type LoadOptions, loadConfig, providerVariables } from '../config/index.js';
+import { createSandbox, policyEnvironment } from '../sandbox/index.js';
+import { createLog } from './log.js';
+import type { ConfigFlags } from './options.js';
+import { ripgrepFolder } from './ripgrep.js';
+import { runSandboxCommand } from './sandbox-command.js';
+
+export type SandboxFlags = ConfigFlags & { sandbox?: string; permissions?: string; cd?: string };
+
+/** Returns the exit code of the command. Throws ConfigError. */
+export async function sandboxCommand(argv: readonly string[], flags: SandboxFlags): Promise<number> {
+  const env = process.env;
+  const log = createLog(env);
+  const config = loadConfig(loadOptions(flags));
+  const home = homeDir(env);
+  const sandbox = createSandbox({
+    home,
+    stateDir: path.join(home, 'state'),
+    env,
+    warn: message => log('warn', message),
+    debug: message => log('debug', message),
+  });
+  try {
+    const own = commandEnvironment(config.shell_environment, env, {
+      threadId: 'sandbox',
+      dropNames: providerVariables(config.provider),
+      extraPath: ripgrepFolder(),
+    });
+    return await runSandboxCommand({
+      sandbox,
+      policy: config.sandbox_policy,
+      cwd: config.cwd,
+      env: { ...own, ...policyEnvironment(config.sandbox_policy) },
+      argv,
+      writeError: text => void process.stderr.write(text),
+    });
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function loadOptions({ sandbox, permissions, cd, ...flags }: SandboxFlags): LoadOptions {
+  return {
+    env: process.env,
+    process_cwd: process.cwd(),
+    front_door: 'mcp-server',
+    ...flags,
+    ...(cd === undefined ? {} : { cwd: cd }),
+    arguments: {
+      ...(sandbox === undefined ? {} : { sandbox }),
+      ...(permissions === undefined ? {} : { permission_profile: permissions }),
+    },
+  };
+}
