@@ -8,8 +8,8 @@
  */
 import type { Agent, ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
 import { hasCode, onAbort } from '../util/index.js';
-import { IdleError } from './errors.js';
-import type { HttpRequest, HttpResponse } from './http.js';
+import { IdleError, SettingsError } from './errors.js';
+import { flatHeaders, type HttpRequest, type HttpResponse } from './http.js';
 
 /** Sends requests. Rejects with the network error; its owner calls `close`. */
 export interface Connections {
@@ -88,13 +88,17 @@ async function openClient(protocol: string, env: Env): Promise<Client> {
   return directClient(http.request, new http.Agent(options));
 }
 
-/** The proxy that the environment names for URLs of this protocol, or null. */
+/** The proxy that the environment names for URLs of this protocol, or null. Throws SettingsError. */
 function proxyFor(protocol: string, env: Env): string | null {
   const all = env.ALL_PROXY ?? env.all_proxy;
   const own = protocol === 'https:' ? (env.HTTPS_PROXY ?? env.https_proxy) : (env.HTTP_PROXY ?? env.http_proxy);
   const value = (own || all || '').trim();
   if (value === '') return null;
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  if (URL.canParse(url)) return url;
+  throw new SettingsError(
+    `The proxy of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) is no URL; correct or unset it.`,
+  );
 }
 
 type Requester = typeof httpRequest;
@@ -183,10 +187,10 @@ function guard(sent: ClientRequest, request: HttpRequest, reject: (error: unknow
 }
 
 function answerOf(response: IncomingMessage): HttpResponse {
-  response.setEncoding('utf8');
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? (value.at(-1) ?? '') : value;
-  }
-  return { status: response.statusCode ?? 0, statusText: response.statusMessage ?? '', headers, body: response };
+  return {
+    status: response.statusCode ?? 0,
+    statusText: response.statusMessage ?? '',
+    headers: flatHeaders(response.headers),
+    body: response,
+  };
 }

@@ -16,6 +16,16 @@ export type HttpResponse = {
   readonly statusText: string;
   /** Lower-case names; the last of repeated ones. */
   readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8 text. Its reader consumes or destroys it. */
+  /** Bytes. Its reader consumes or destroys it. */
   readonly body: Readable;
 };
+
+/** Headers as Node and undici give them, one text each. */
+export function flatHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const last = Array.isArray(value) ? value.at(-1) : value;
+      return last === undefined ? [] : [[name.toLowerCase(), last] as const];
+    }),
+  );
+}

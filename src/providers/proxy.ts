@@ -1,6 +1,8 @@
 /** Model requests through the proxy of the environment; loaded only when one is set. */
 import undici from 'undici';
-import type { HttpRequest, HttpResponse } from './http.js';
+import { onAbort } from '../util/index.js';
+import { IdleError } from './errors.js';
+import { flatHeaders, type HttpRequest, type HttpResponse } from './http.js';
 
 export type ProxyOptions = {
   readonly proxy: string;
@@ -22,28 +24,31 @@ export function openProxyClient(options: ProxyOptions): {
     bodyTimeout: 0,
     headersTimeout: 0,
     keepAliveTimeout: 60_000,
+    // Plain HTTP goes to the proxy as an ordinary request, as everywhere; many proxies refuse a tunnel for it.
+    proxyTunnel: false,
     ...(ca ? { connect: { ca }, requestTls: { ca }, proxyTls: { ca } } : {}),
   });
   return {
     async send(request) {
-      const limit = AbortSignal.timeout(Math.min(request.headersTimeoutMs, 2_147_483_647));
-      const answered = new AbortController();
-      const headersLimit = () => answered.abort(limit.reason);
-      limit.addEventListener('abort', headersLimit, { once: true });
-      const { statusCode, headers, body } = await undici.request(request.url, {
-        dispatcher: agent,
-        method: 'POST',
-        headers: { ...request.headers },
-        body: request.body,
-        signal: AbortSignal.any([request.signal, answered.signal]),
-      });
-      limit.removeEventListener('abort', headersLimit);
-      body.setEncoding('utf8');
-      const flat: Record<string, string> = {};
-      for (const [name, value] of Object.entries(headers)) {
-        if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? (value.at(-1) ?? '') : value;
+      const stop = new AbortController();
+      const release = onAbort(request.signal, () => stop.abort(new Error('interrupted')));
+      const limit = setTimeout(() => stop.abort(new IdleError(request.headersTimeoutMs)), request.headersTimeoutMs);
+      try {
+        const { statusCode, statusText, headers, body } = await undici.request(request.url, {
+          dispatcher: agent,
+          method: 'POST',
+          headers: { ...request.headers },
+          body: request.body,
+          signal: stop.signal,
+        });
+        body.once('close', release);
+        return { status: statusCode, statusText, headers: flatHeaders(headers), body };
+      } catch (error) {
+        release();
+        throw error;
+      } finally {
+        clearTimeout(limit);
       }
-      return { status: statusCode, statusText: '', headers: flat, body };
     },
     close: () => {
       // Nobody waits for a pool to close; what it held is gone either way.

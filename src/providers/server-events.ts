@@ -1,5 +1,6 @@
 /** A response body -> the server-sent events in it. */
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { createParser } from 'eventsource-parser';
 import { IdleError } from './errors.js';
 
@@ -24,12 +25,13 @@ export async function* serverEvents(body: Readable, idleMs: () => number): Async
       if (error.type === 'max-buffer-size-exceeded') fault = error;
     },
   });
-  const chunks: AsyncIterator<string> = body.iterator({ destroyOnReturn: false });
+  const text = new StringDecoder('utf8');
+  const chunks: AsyncIterator<Buffer> = body.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
       const { done, value } = await nextWithin(chunks, body, idleMs());
       // Some servers leave out the blank line behind their last event.
-      parser.feed(done ? '\n\n' : value);
+      parser.feed(done ? '\n\n' : text.write(value));
       if (fault) throw fault;
       if (events.length > 0) {
         const batch = events;
@@ -67,12 +69,13 @@ export function releaseBody(body: Readable, complete: boolean): void {
 /** A body as text, at most `limit` characters of it. */
 export async function bodyText(body: Readable, limit: number, idleMs: number): Promise<string> {
   let text = '';
-  const chunks: AsyncIterator<string> = body.iterator({ destroyOnReturn: false });
+  const decoder = new StringDecoder('utf8');
+  const chunks: AsyncIterator<Buffer> = body.iterator({ destroyOnReturn: false });
   try {
     while (text.length < limit) {
       const { done, value } = await nextWithin(chunks, body, idleMs);
       if (done) break;
-      text += value;
+      text += decoder.write(value);
     }
   } finally {
     await chunks.return?.();
@@ -80,7 +83,7 @@ export async function bodyText(body: Readable, limit: number, idleMs: number): P
   return text.slice(0, limit);
 }
 
-async function nextWithin(chunks: AsyncIterator<string>, body: Readable, ms: number): Promise<IteratorResult<string>> {
+async function nextWithin(chunks: AsyncIterator<Buffer>, body: Readable, ms: number): Promise<IteratorResult<Buffer>> {
   const timer = setTimeout(() => body.destroy(new IdleError(ms)), Math.min(ms, 2_147_483_647));
   try {
     return await chunks.next();

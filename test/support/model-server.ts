@@ -20,7 +20,7 @@ export type Reply =
   /** Nothing is ever answered. */
   | 'silence'
   | {
-      readonly stream: readonly string[];
+      readonly stream: readonly (string | Buffer)[];
       readonly headers?: Record<string, string>;
       /** `end` (default): the body ends; `reset`: the connection does; `open`: nothing more comes. */
       readonly ending?: 'end' | 'reset' | 'open';
