@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { copyInstallation } from './acceptance/copy-installation.js';
 import { root } from './root.js';
@@ -41,6 +41,8 @@ function main(): void {
       console.error(`\n!!! NO ACCEPTANCE CASES WERE RUN: ${folder} does not exist. Set ACCEPTANCE_DIR. !!!\n`);
       return;
     }
+    const count = [...Object.values(listed.run), listed.exec, listed.timing].flat().length;
+    console.log(`${count} cases are listed; sandbox escapes: ${listed.escapes ? 'yes' : 'no'}`);
     for (const [wire, ids] of Object.entries(listed.run)) {
       const args = [...SERVER, '--wire', wire];
       failures.push(...runCases({ name: `run, ${wire}`, script: 'run.mjs', args, jobs: 4 }, ids));
@@ -90,7 +92,7 @@ function runEscapes(): string[] {
 }
 
 function escapesAs(user: string | null, installation: string): string[] {
-  const name = `sandbox escapes as ${user ?? process.env.USER ?? 'this user'}`;
+  const name = `sandbox escapes as ${user ?? userInfo().username}`;
   return timed(name, () => {
     const failed = failedEscapes(user, installation, []);
     const again = failed.length === 0 ? [] : failedEscapes(user, installation, failed);
