@@ -38,8 +38,7 @@ async function readTail(path: string, size: number): Promise<ThreadReplay> {
     const tail = new ThreadReplay();
     // The first line of the part is cut, and passed over as damaged.
     splitLines(await readRange(path, { start, end: size }), start, bytes => applyLine(tail, bytes));
-    const complete = tail.settings !== null && tail.usage !== null && tail.lastTurn !== null;
-    if (complete || start === 0 || length >= MAX_TAIL) return tail;
+    if ((tail.settings !== null && tail.lastTurn !== null) || start === 0 || length >= MAX_TAIL) return tail;
   }
 }
 
