@@ -3,7 +3,8 @@
  * process. Arguments: job, home.
  */
 
-import {
+import { join } from 'node:path';
+
   acquireThreadLock,
   createRollout,
   heldThreads,
@@ -11,6 +12,7 @@ import {
   readRollout,
   summarizeRollout,
 } from '../src/rollout/index.js';
+
 import { openThreadIndex } from '../src/state/index.js';
 import { longThread, THREADS, threadId, turnLines } from './rollout-home.js';
 
