@@ -75,12 +75,19 @@ async function findKey(settings: ProviderSettings, sources: CredentialSources): 
   }
   const stored = (await sources.storedKey?.(settings.id))?.trim();
   if (stored) return { value: stored, kind: 'api_key' };
-  if (settings.env_key === undefined) return null;
+  const missing = settings.env_key ?? missingAuthHeader(settings, sources.env);
+  if (missing === undefined) return null;
   const more = settings.env_key_instructions ? ` ${settings.env_key_instructions}` : '';
   throw new SettingsError(
-    `Missing environment variable: ${settings.env_key}. It holds the key of provider ${settings.id}; set it, or store a key with \`interpreter login ${settings.id}\`.${more}`,
+    `Missing environment variable: ${missing}. It holds the key of provider ${settings.id}; set it, or store a key with \`interpreter login ${settings.id}\`.${more}`,
     'unauthorized',
   );
+}
+
+/** The unset variable of a header that would have carried the key, e.g. Azure's `api-key`. */
+function missingAuthHeader(settings: ProviderSettings, env: CredentialSources['env']): string | undefined {
+  const headers = Object.entries(settings.env_http_headers);
+  return headers.find(([name, variable]) => AUTH_HEADERS.includes(name.toLowerCase()) && !env[variable]?.trim())?.[1];
 }
 
 async function runCommand(
@@ -122,6 +129,7 @@ function fixedHeaders(settings: ProviderSettings, env: CredentialSources['env'])
   return { headers, secrets };
 }
 
+const AUTH_HEADERS = ['authorization', 'x-api-key', 'api-key'];
 const SECRET_NAME = /auth|key|token|secret|cookie|password|^sig/i;
 
 function bareToken(value: string): string {
@@ -129,7 +137,7 @@ function bareToken(value: string): string {
 }
 
 function hasOwnAuth(headers: Readonly<Record<string, string>>): boolean {
-  return 'authorization' in headers || 'x-api-key' in headers || 'api-key' in headers;
+  return AUTH_HEADERS.some(name => name in headers);
 }
 
 /**

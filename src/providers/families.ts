@@ -36,7 +36,12 @@ export function familyOf(modelId: string): Family {
 
 /** The last part of a model id, lower case, in the spelling of the catalogue. */
 export function bareName(modelId: string): string {
-  const name = (modelId.split('/').at(-1) ?? modelId).toLowerCase();
+  const last = (modelId.split('/').at(-1) ?? modelId).toLowerCase();
+  // Bedrock: openai.gpt-5.6-sol, us.anthropic.claude-opus-4-8.
+  const name = last.replace(
+    /^(?:[a-z]{2,6}\.)?(?:openai|anthropic|deepseek|moonshotai|zai|qwen|mistral|minimax|google)\./,
+    '',
+  );
   // OpenRouter writes claude-opus-4.8, Anthropic claude-opus-4-8.
   return name.startsWith('claude') ? name.replaceAll('.', '-') : name;
 }

@@ -69,6 +69,15 @@ test.each([{}, { KEY: '' }, { KEY: '  ' }])(
   },
 );
 
+test('an unset variable of a header that carries the key is a missing key', async () => {
+  const settings = { id: 'azure', env_http_headers: { 'Api-Key': 'AZURE_KEY', 'X-Other': 'UNSET' } };
+  expect((await send(settings)).error).toMatchObject({
+    kind: 'unauthorized',
+    message: expect.stringContaining('AZURE_KEY'),
+  });
+  expect((await send(settings, { env: { AZURE_KEY: 'sk-azure' } })).headers['api-key']).toBe('sk-azure');
+});
+
 test('query parameters are escaped and never shown', async () => {
   const settings = { base_url: `${server.url}/?own=1`, query_params: { 'api-version': 'a b&c', key: 'secret-query' } };
   server.reply({ status: 400, body: { error: { message: 'bad key secret-query' } } });

@@ -34,6 +34,8 @@ test.each([
     'gpt-5.2-2025-12-11',
     { known: true, context_window: 272_000, price: { input: 1.75, cached_input: 0.175, output: 14 } },
   ],
+  ['openai.gpt-5.6-sol', { known: true, custom_tools: true }],
+  ['us.anthropic.claude-opus-4-8', { known: true, context_window: 1_000_000 }],
   ['openai/gpt-5.2', { known: true, custom_tools: true }],
   ['claude-haiku-4-5-20251001', { known: true, context_window: 200_000, max_output_tokens: 64_000 }],
   ['anthropic/claude-opus-4.8', { known: true, context_window: 1_000_000 }],

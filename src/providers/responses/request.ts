@@ -1,6 +1,7 @@
 /** A request as the Responses API takes it: history items go out nearly as they are. */
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses';
-import type { HistoryItem, ModelInfo, ModelRequest, ToolSpec } from '../../protocol/index.js';
+import type { HistoryItem, ModelInfo, ModelRequest, ProviderSettings, ToolSpec } from '../../protocol/index.js';
+import { hostIs } from '../endpoint.js';
 import {
   asFunctionCall,
   CUSTOM_TOOL_PARAMETERS,
@@ -28,7 +29,7 @@ export function encodeResponses(context: WireContext): WireRequest {
 /** The vendor's own types watch over the names of the fields. */
 type Fields = { readonly [field in keyof ResponseCreateParamsStreaming]?: unknown };
 
-function encodeBody({ request, lessons }: WireContext): Fields {
+function encodeBody({ request, settings, lessons }: WireContext): Fields {
   const { model } = request;
   const reasoning = encodeReasoning(request);
   const text = encodeText(request);
@@ -38,7 +39,7 @@ function encodeBody({ request, lessons }: WireContext): Fields {
     input: request.input
       .filter(item => item.type !== 'reasoning' || !lessons.has('once:reasoning'))
       .flatMap(item => encodeItem(item, request)),
-    tools: request.tools.map(tool => encodeTool(tool, model)),
+    tools: request.tools.map(tool => encodeTool(tool, model, settings)),
     tool_choice: 'auto',
     parallel_tool_calls: request.parallel_tool_calls && model.parallel_tool_calls,
     ...(reasoning ? { reasoning } : {}),
@@ -75,7 +76,7 @@ function encodeText(request: ModelRequest): Record<string, unknown> | null {
   };
 }
 
-function encodeTool(tool: ToolSpec, model: ModelInfo): Record<string, unknown> {
+function encodeTool(tool: ToolSpec, model: ModelInfo, settings: ProviderSettings): Record<string, unknown> {
   switch (tool.type) {
     case 'function':
       return {
@@ -98,6 +99,8 @@ function encodeTool(tool: ToolSpec, model: ModelInfo): Record<string, unknown> {
         parameters: CUSTOM_TOOL_PARAMETERS,
       };
     case 'web_search':
+      // xAI knows the tool but not the field.
+      if (hostIs(settings, 'x.ai')) return { type: 'web_search' };
       return { type: 'web_search', external_web_access: tool.external_web_access };
   }
 }
