@@ -2,7 +2,6 @@
  * Does one job of the rollout benches in this process and prints `{"ms", "mb"}`: its time and the peak memory of the whole
  * process. Arguments: job, home.
  */
-
 import { join } from 'node:path';
 
   acquireThreadLock,
