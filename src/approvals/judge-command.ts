@@ -19,7 +19,7 @@ type Context = Omit<JudgeContext, 'grammar'>;
 export function judgeCommand(action: CommandAction, context: Context, read: ScriptReader): Verdict {
   const { policy, rules, userShell } = context;
   const sandboxed = context.sandbox.type !== 'danger-full-access';
-  const shown = shellScript(action.argv, userShell) ?? joinWords(action.argv);
+  const shown = shorten(shellScript(action.argv, userShell) ?? joinWords(action.argv));
   const ruled = judgeByRules(action.argv, rules, read, userShell);
 
   if (ruled.restriction?.decision === 'forbidden') {
@@ -79,11 +79,16 @@ function findForcedRm(commands: readonly (readonly string[])[], read: ScriptRead
 
 /** Every command is on the list or allowed by a rule; an opaque one is neither. */
 function isSafe(reading: CommandReading, { rules }: Context): boolean {
-  return (
-    reading.kind === 'plain' && reading.commands.every(words => isSafeCommand(words) || isAllowedByRule(rules, words))
-  );
+  return reading.plain && reading.commands.every(words => isSafeCommand(words) || isAllowedByRule(rules, words));
 }
 
 function joinReasons(first: string, second: string | null): string {
   return second === null ? first : `${first} ${second}`;
+}
+
+/** A refusal names the command; the model knows the rest of a long one. */
+const MAX_SHOWN = 300;
+
+function shorten(command: string): string {
+  return command.length <= MAX_SHOWN ? command : `${command.slice(0, MAX_SHOWN)}…`;
 }

@@ -8,14 +8,20 @@ import { mcpToolRefused, patchRefused } from './reasons.js';
 import type { ScriptReader } from './shell/read-command.js';
 import type { TreeReading } from './shell/read-tree.js';
 
-/** Pure; never throws. */
+/** For all scripts within one command line; what is left then counts as unreadable. */
+const READING_LIMIT_MS = 1500;
+
+/** Pure, and bounded in time: a command line made to be slow to read gets the strictest verdict. Never throws. */
 export function judge(action: Action, context: JudgeContext): Verdict {
   const { grammar } = context;
   const readings = new Map<string, TreeReading | null>();
+  let left = READING_LIMIT_MS;
   return judgeWith(action, context, script => {
     const known = readings.get(script);
     if (known !== undefined) return known;
-    const reading = grammar?.read(script) ?? null;
+    const started = performance.now();
+    const reading = left > 0 ? (grammar?.read(script) ?? null) : null;
+    left -= performance.now() - started;
     readings.set(script, reading);
     return reading;
   });

@@ -11,20 +11,20 @@ const MAX_LENGTH = 1000;
 
 /**
  * The prefix the model suggests if it would settle the question and is not too broad, else the first command that
- * caused the question, else null. A script with expansions gets none: what it runs is not in its text.
+ * caused the question, else null. A script with expansions gets none, since what it runs is not in its text, and one with
+ * a here-document gets none, since nobody writes the same one twice.
  */
 export function proposeRule(
   action: Action & { type: 'command' },
   rules: Rules,
-  { kind, commands }: CommandReading,
+  { plain, commands }: CommandReading,
 ): string[] | null {
-  if (kind === 'heredoc') return null;
   const { prefix_rule } = action;
   if (prefix_rule !== null && isAcceptable(prefix_rule)) {
     const extended = withAllowRule(rules, prefix_rule);
     if (commands.every(words => isAllowedByRule(extended, words) || isSafeCommand(words))) return [...prefix_rule];
   }
-  if (kind === 'opaque' && action.argv.some(word => /[$`]/.test(word))) return null;
+  if (!plain && action.argv.some(word => /[$`]|<</.test(word))) return null;
   const unruled = commands.filter(words => !isAllowedByRule(rules, words));
   const cause = unruled.find(words => !isSafeCommand(words)) ?? unruled[0];
   const prefix = cause?.map(word => word.text);

@@ -1,5 +1,5 @@
 /** The sentences that say why something is not done: which policy refused it, and what would allow it. */
-import type { ApprovalPolicy, DeniedBy, SandboxPolicy } from '../protocol/index.js';
+import type { ApprovalPolicy, SandboxPolicy } from '../protocol/index.js';
 import type { Restriction } from './rules/judge-by-rules.js';
 
 /** The two policies, and whether anybody chose them. */
@@ -96,22 +96,4 @@ export function mcpToolRefused(facts: PolicyFacts, server: string, tool: string)
     `\`${server}\` was not called. ${approvalHint(facts, 'mcp_elicitations')} A tool can also be allowed by ` +
     `mcp_servers.${server}.tools.${tool}.approval_mode = "approve".`
   );
-}
-
-/**
- * What the model is told of a denial. Only `person` speaks of the user: hosts often decline by themselves within
- * milliseconds, and a model that believes a person said no gives up too early.
- */
-export function denialText(by: DeniedBy, reason: string): string {
-  const note = reason.trim() === '' ? '' : `: ${reason.trim()}`;
-  switch (by) {
-    case 'person':
-      return `rejected by the user${note}`;
-    case 'client':
-      return `not approved: the client declined the request; this need not be a person's decision${note}`;
-    case 'policy':
-      return `not approved: this is policy and not a person's wish${note}`;
-    case 'timeout':
-      return `not approved: nobody answered in time${note}`;
-  }
 }

@@ -1,7 +1,8 @@
 /** What the rules say about a whole command line, compound scripts included. */
 import { everyCommand, mayRun } from '../shell/every-command.js';
+import { readHeredocCommand } from '../shell/heredoc.js';
 import type { Word } from '../shell/plain-script.js';
-import { readCommand, type ScriptReader } from '../shell/read-command.js';
+import { readCommand, type ScriptReader, shellScript } from '../shell/read-command.js';
 import { matchRules, RULE_DECISIONS, type Rules, strictest } from './rules.js';
 
 /** A rule that asks or forbids. */
@@ -34,12 +35,13 @@ export function judgeByRules(
 ): RuledCommand {
   const restriction = findRestriction(argv, rules, read);
   if (!mayRun(argv, programsOf(rules, ['allow']))) return { restriction, allowsAll: false, unruled: [argv] };
-  const { kind, commands } = readCommand(argv, read, userShell);
+  const { plain, commands } = readCommand(argv, read, userShell);
   const unruled = commands.filter(words => !isAllowedByRule(rules, words));
+  const heredoc = plain ? null : readHeredocCommand(shellScript(argv, userShell) ?? '');
   return {
     restriction,
-    allowsAll: unruled.length === 0,
-    unruled: kind === 'plain' ? unruled.map(words => words.map(word => word.text)) : [argv],
+    allowsAll: unruled.length === 0 || (heredoc !== null && isAllowedByRule(rules, heredoc)),
+    unruled: plain ? unruled.map(words => words.map(word => word.text)) : [argv],
   };
 }
 

@@ -18,16 +18,28 @@ export type EveryCommand = {
  * quotes, backslashes and coded characters hide nothing. Cheap: it saves loading the grammar.
  */
 export function mayRun(argv: readonly string[], programs: readonly string[]): boolean {
+  if (programs.length === 0) return false;
   const text = argv.join('\n');
-  if (text.includes("$'") || (text.includes('$') && /\\[0-7xuUc]/.test(text))) return true;
-  const bare = text.replace(/\\\n|['"\\]/g, '');
-  return programs.some(program => {
-    const name = program.replace(/\\\n|['"\\]/g, '');
-    for (let at = bare.indexOf(name); at >= 0; at = bare.indexOf(name, at + 1)) {
-      if (!isNameChar(bare.charAt(at - 1)) && !isNameChar(bare.charAt(at + name.length))) return true;
-    }
-    return name === '';
-  });
+  if (hasCodedCharacters(text)) return true;
+  // `env -Srm`: the letters before the program belong to the option.
+  if (/-[A-Za-z0-9'"\\]*S['"\\]*\w/.test(text)) return true;
+  // A shell joins lines at a continuation, but not within a comment.
+  const quotes = /['"\\]/g;
+  const versions = [text.replaceAll('\\\n', ''), text].map(version => version.replace(quotes, ''));
+  return programs.some(program => versions.some(version => hasWord(version, program.replace(quotes, ''))));
+}
+
+function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    if (!isNameChar(text.charAt(at - 1)) && !isNameChar(text.charAt(at + word.length))) return true;
+    if (word === '') return true;
+  }
+  return false;
+}
+
+/** `$'\\x72m'`: characters that the text does not show. */
+export function hasCodedCharacters(text: string): boolean {
+  return text.includes("$'") || (text.includes('$') && /\\[0-7xuUc]/.test(text));
 }
 
 function isNameChar(char: string): boolean {
@@ -37,6 +49,7 @@ function isNameChar(char: string): boolean {
 /** Limits that no honest command comes near; beyond them the answer is "there may be more". */
 const MAX_DEPTH = 12;
 const MAX_COMMANDS = 20_000;
+const MAX_WORDS = 5000;
 
 /** Looks through shells, `sudo`, `env`, `xargs`, `find -exec`, `trap`, `eval`, pipes, loops and substitutions. */
 export function everyCommand(argv: readonly string[], read: ScriptReader): EveryCommand {
@@ -47,6 +60,10 @@ export function everyCommand(argv: readonly string[], read: ScriptReader): Every
     if (next.depth > MAX_DEPTH || commands.length > MAX_COMMANDS) return { commands, complete: false };
     const { command, depth } = next;
     commands.push(command.words);
+    if (command.words.length > MAX_WORDS) {
+      complete = false;
+      continue;
+    }
     for (const words of wrappedCommands(command.words)) {
       open.push({ command: { words, input: null }, depth: depth + 1 });
     }
@@ -61,15 +78,13 @@ export function everyCommand(argv: readonly string[], read: ScriptReader): Every
 
 function commandsOfScript(script: string, read: ScriptReader): { commands: FoundCommand[]; complete: boolean } {
   const plain = readPlainScript(script);
-  if (plain?.easy === true) {
-    const commands = plain.commands.map(words => ({ words: words.map(word => word.text), input: null }));
-    return { commands, complete: true };
-  }
+  const own = (plain?.commands ?? []).map(words => ({ words: words.map(word => word.text), input: null }));
+  if (plain?.easy === true) return { commands: own, complete: true };
   // The grammar splits words at a line continuation, which a shell joins; joining may hide commands behind a comment.
   const versions = script.includes('\\\n') ? [script, script.replaceAll('\\\n', '')] : [script];
   const readings = versions.map(read);
   return {
-    commands: readings.flatMap(reading => [...(reading?.commands ?? [])]),
+    commands: [...own, ...readings.flatMap(reading => [...(reading?.commands ?? [])])],
     complete: readings.every(reading => reading?.complete === true),
   };
 }

@@ -1,6 +1,6 @@
 /** The one kind of command that is dangerous by itself: deleting without a question (`rm -f`). */
 import { basename } from 'node:path';
-import type { SeenCommand } from './every-command.js';
+import { hasCodedCharacters, type SeenCommand } from './every-command.js';
 
 /** True for `rm` with `--force` or a short flag group that holds `f`, before `--`. */
 export function isForcedRm(words: SeenCommand): boolean {
@@ -19,5 +19,6 @@ function isForce(word: string): boolean {
 /** True when the text could hold a forced rm at all; false is certain. */
 export function mayForce(argv: readonly string[]): boolean {
   const text = argv.join('\n');
-  return /-[^]*f/.test(text) || text.includes('$');
+  const dash = text.indexOf('-');
+  return (dash >= 0 && text.indexOf('f', dash) >= 0) || hasCodedCharacters(text);
 }

@@ -118,7 +118,8 @@ function readWord(script: string, start: number): ScannedWord | null {
     at = quoted.end;
   }
   if (braces && (/,|\.\./.test(text) || text === '{' || text === '}')) return null;
-  return { text, glob, bare, end: at, easy: easy && pieces === 1 };
+  // `==` and `=~` are tokens of the grammar.
+  return { text, glob, bare, end: at, easy: easy && pieces === 1 && !(bare && text.startsWith('=')) };
 }
 
 function readQuoted(script: string, at: number): { text: string; end: number; easy: boolean } | null {

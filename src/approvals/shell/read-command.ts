@@ -7,11 +7,8 @@ import type { TreeReading } from './read-tree.js';
 export type ScriptReader = (script: string) => TreeReading | null;
 
 export type CommandReading = {
-  /**
-   * `plain`: every command of the script is known. `heredoc`: one known command that is fed a text. `opaque`: the
-   * whole command line counts as one command, since nobody knows what it does.
-   */
-  readonly kind: 'plain' | 'heredoc' | 'opaque';
+  /** False: the whole command line counts as one command, since nobody knows all that its script does. */
+  readonly plain: boolean;
   /** Never empty. */
   readonly commands: readonly (readonly Word[])[];
 };
@@ -49,22 +46,12 @@ export function shellScript(argv: readonly string[], userShell?: string): string
 export function readCommand(argv: readonly string[], read: ScriptReader, userShell?: string): CommandReading {
   const whole = argv.map(text => ({ text, glob: false }));
   const script = shellScript(argv, userShell);
-  if (script === null) return { kind: argv.length === 0 ? 'opaque' : 'plain', commands: [whole] };
+  if (script === null) return { plain: argv.length > 0, commands: [whole] };
   const plain = readPlainScript(script);
   if (plain !== null && (plain.easy || sameWords(plain.commands, read(script)?.plain))) {
-    return { kind: 'plain', commands: plain.commands };
+    return { plain: true, commands: plain.commands };
   }
-  const heredoc = plain === null && script.includes('<<') ? heredocCommand(script, read) : null;
-  return heredoc === null ? { kind: 'opaque', commands: [whole] } : { kind: 'heredoc', commands: [heredoc] };
-}
-
-/** The command before `<<`, when both ways of reading agree on it. */
-function heredocCommand(script: string, read: ScriptReader): readonly Word[] | null {
-  const plain = readPlainScript(script.slice(0, script.indexOf('<<')));
-  const [command, ...more] = plain?.commands ?? [];
-  if (command === undefined || more.length > 0) return null;
-  const heredoc = read(script)?.heredoc;
-  return heredoc != null && sameWords([command], [heredoc]) ? command : null;
+  return { plain: false, commands: [whole] };
 }
 
 function sameWords(

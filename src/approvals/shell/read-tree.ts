@@ -13,8 +13,6 @@ export type FoundCommand = {
 export type TreeReading = {
   /** The words of each command when the script is plain, else null. */
   readonly plain: readonly (readonly string[])[] | null;
-  /** The words of the only command when the script is that command with a here-document without expansions. */
-  readonly heredoc: readonly string[] | null;
   /** Every command in pipes, loops, functions, substitutions. */
   readonly commands: readonly FoundCommand[];
   /** False where the grammar stumbled: then `commands` may lack some. */
@@ -26,7 +24,6 @@ export function readTree(root: Node): TreeReading {
   const plain: string[][] = [];
   return {
     plain: complete && collectPlain(root, plain) ? plain : null,
-    heredoc: complete ? heredocCommand(root) : null,
     commands: root.descendantsOfType('command').map(foundCommand),
     complete,
   };
@@ -65,20 +62,6 @@ function plainWords(command: Node): string[] | null {
     words.push(word);
   }
   return words;
-}
-
-function heredocCommand(root: Node): string[] | null {
-  const [statement, ...more] = root.children.filter(node => node.isNamed);
-  if (statement?.type !== 'redirected_statement' || more.length > 0) return null;
-  const [command, redirect, ...others] = statement.children;
-  if (command?.type !== 'command' || redirect?.type !== 'heredoc_redirect' || others.length > 0) return null;
-  const parts = redirect.children;
-  if (!parts.every(part => !part.isNamed || part.type.startsWith('heredoc_'))) return null;
-  const start = parts.find(part => part.type === 'heredoc_start')?.text ?? '';
-  const body = parts.find(part => part.type === 'heredoc_body');
-  // Without quotes around the delimiter the shell expands the body.
-  if (!/['"\\]/.test(start) && /[$`\\]/.test(body?.text ?? '')) return null;
-  return plainWords(command);
 }
 
 function foundCommand(command: Node): FoundCommand {

@@ -50,7 +50,7 @@ export async function loadShellGrammar(options: GrammarOptions = {}): Promise<Sh
 }
 
 /** Some scripts of a few kilobytes keep the parser busy for minutes; an honest one takes milliseconds. */
-const PARSE_LIMIT_MS = 1000;
+const PARSE_LIMIT_MS = 500;
 
 function read(parser: Parser, script: string): TreeReading | null {
   if (script.length > MAX_SCRIPT_LENGTH || script.includes('\0')) return null;
