@@ -3,7 +3,7 @@
  * process. Arguments: job, home.
  */
 import { join } from 'node:path';
-
+import {
   acquireThreadLock,
   createRollout,
   heldThreads,
@@ -11,7 +11,6 @@ import { join } from 'node:path';
   readRollout,
   summarizeRollout,
 } from '../src/rollout/index.js';
-
 import { openThreadIndex } from '../src/state/index.js';
 import { longThread, THREADS, threadId, turnLines } from './rollout-home.js';
 
