@@ -3,7 +3,6 @@
  * Nothing else in the product knows these names. Deltas are not here: they are merged in `event-stream.ts`.
  */
 import {
-  type ApprovalRequest,
   type CommandExecutionItem,
   type Event,
   type FileChangeItem,
@@ -11,17 +10,16 @@ import {
   type HistoryItem,
   type Item,
   type McpToolCallItem,
-  type ThreadSettings,
-  type TurnError,
   type TurnTimes,
   toTurnItem,
   wireDuration,
   wireMcpResult,
 } from '../protocol/index.js';
+import { approvalRequested } from './codex-approval-event.js';
+import { codexErrorInfo } from './codex-error-info.js';
+import type { CodexMessage } from './codex-message.js';
 import type { JsonObject } from './message.js';
-import { activePermissionProfile, permissionProfile } from './permission-profile.js';
-
-export type CodexMessage = { type: string; [key: string]: unknown };
+import { sessionConfigured } from './session-configured.js';
 
 /** Events that arrive many times a second and are merged before they are sent. */
 export type DeltaEvent = Extract<
@@ -92,14 +90,7 @@ export class CodexEvents {
       case 'reasoning.section':
         return [{ type: 'agent_reasoning_section_break', item_id: event.item_id, summary_index: event.summary_index }];
       case 'command.input':
-        return [
-          {
-            type: 'terminal_interaction',
-            call_id: event.item_id,
-            process_id: event.process_id,
-            stdin: event.text,
-          },
-        ];
+        return [terminalInteraction(event)];
       case 'approval.requested':
         return approvalRequested(event.request);
       case 'approval.decided':
@@ -132,7 +123,7 @@ export class CodexEvents {
           },
         ];
       case 'turn.failed':
-        return [{ type: 'error', message: event.error.message, codex_error_info: errorInfo(event.error) }];
+        return [{ type: 'error', message: event.error.message, codex_error_info: codexErrorInfo(event.error) }];
       case 'turn.aborted':
         return [{ type: 'turn_aborted', turn_id: event.turn_id, reason: 'interrupted', ...times(event) }];
     }
@@ -291,74 +282,15 @@ export class CodexEvents {
   }
 }
 
-function sessionConfigured(threadId: string, settings: ThreadSettings): CodexMessage {
-  return {
-    type: 'session_configured',
-    session_id: threadId,
-    thread_id: threadId,
-    model: settings.model,
-    model_provider_id: settings.model_provider,
-    approval_policy: settings.approval_policy,
-    approvals_reviewer: 'user',
-    permission_profile: permissionProfile(settings.sandbox_policy, settings.cwd),
-    ...activePermissionProfile(settings.sandbox_policy),
-    cwd: settings.cwd,
-    ...(settings.reasoning_effort !== null && { reasoning_effort: settings.reasoning_effort }),
-    rollout_path: settings.rollout_path,
-  };
-}
-
 /** What the model was shown or said, without what only our own wires understand. */
 function rawItem(item: HistoryItem, turnId: string): JsonObject {
   const { replay: _ours, ...shown } = item;
   return { ...shown, internal_chat_message_metadata_passthrough: { turn_id: turnId } };
 }
 
-function approvalRequested(request: ApprovalRequest): CodexMessage[] {
-  const base = { call_id: request.call_id, turn_id: request.turn_id };
-  const reason = request.reason === null ? {} : { reason: request.reason };
-  switch (request.type) {
-    case 'command': {
-      const rule = request.proposed_rule;
-      const amendment = rule && { approved_execpolicy_amendment: { proposed_execpolicy_amendment: rule } };
-      return [
-        {
-          type: 'exec_approval_request',
-          ...base,
-          approval_id: request.id,
-          environmentId: 'local',
-          started_at_ms: Date.now(),
-          command: request.command,
-          cwd: request.cwd,
-          ...reason,
-          ...(rule && { proposed_execpolicy_amendment: rule }),
-          available_decisions: [
-            'approved',
-            'approved_for_session',
-            ...(amendment ? [amendment] : []),
-            'denied',
-            'abort',
-          ],
-          parsed_cmd: request.parsed,
-        },
-      ];
-    }
-    case 'patch':
-      return [
-        {
-          type: 'apply_patch_approval_request',
-          ...base,
-          started_at_ms: Date.now(),
-          changes: request.changes,
-          ...reason,
-          ...(request.grant_root !== undefined && { grant_root: request.grant_root }),
-        },
-      ];
-    // The older protocol has no event for these; the elicitation itself shows them.
-    case 'mcp_tool':
-    case 'elicitation':
-      return [];
-  }
+function terminalInteraction(event: Extract<Event, { type: 'command.input' }>): CodexMessage {
+  const { item_id, process_id, text } = event;
+  return { type: 'terminal_interaction', call_id: item_id, process_id, stdin: text };
 }
 
 function tokenCount(event: Extract<Event, { type: 'usage.updated' }>): CodexMessage {
@@ -407,28 +339,4 @@ function times(event: TurnTimes): JsonObject {
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000);
-}
-
-function errorInfo(error: TurnError): string | JsonObject {
-  const status = { http_status_code: error.http_status ?? null };
-  switch (error.kind) {
-    case 'connection_failed':
-      return { http_connection_failed: status };
-    case 'stream_disconnected':
-      return { response_stream_disconnected: status };
-    case 'too_many_attempts':
-    case 'rate_limited':
-      return { response_too_many_failed_attempts: status };
-    case 'configuration':
-      return 'other';
-    case 'context_window_exceeded':
-    case 'usage_limit_exceeded':
-    case 'server_overloaded':
-    case 'unauthorized':
-    case 'bad_request':
-    case 'internal_server_error':
-    case 'sandbox_error':
-    case 'other':
-      return error.kind;
-  }
 }

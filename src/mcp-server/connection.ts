@@ -4,6 +4,7 @@
  */
 import {
   discoverResult,
+  type Era,
   initializeResult,
   MODERN_VERSIONS,
   metaProblem,
@@ -28,7 +29,6 @@ import {
 } from './message.js';
 import type { Session } from './session.js';
 
-export type Era = 'legacy' | 'modern';
 type Request = Extract<Incoming, { type: 'request' }>;
 
 export type ConnectionOptions = {

@@ -1,10 +1,13 @@
 import type { Event } from '../protocol/index.js';
-import { CodexEvents, type CodexMessage, type DeltaEvent, isDelta } from './codex-events.js';
+import { CodexEvents, type DeltaEvent, isDelta } from './codex-events.js';
+import type { CodexMessage } from './codex-message.js';
 import type { LineWriter } from './line-writer.js';
 import type { RequestId } from './message.js';
 
 /** Merged deltas go out at most this often. */
 const DELTA_INTERVAL_MS = 50;
+/** A merged delta is not held back beyond this many characters. */
+const MAX_HELD_LENGTH = 64 * 1024;
 /** Of one command's output, this much is sent while it runs; its end message has the rest. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -15,13 +18,13 @@ export type EventStreamOptions = {
   readonly writer: LineWriter;
 };
 
-type Buffered = { sample: DeltaEvent; parts: string[] };
+type Held = { sample: DeltaEvent; parts: string[]; length: number };
 
 /** Sends the events of one call as `codex/event` notifications, in order. Deltas are merged, and left out for a client that lags behind. */
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #events: CodexEvents;
-  readonly #deltas = new Map<string, Buffered>();
+  readonly #deltas = new Map<string, Held>();
   readonly #outputSent = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #flushedAt = 0;
@@ -51,12 +54,13 @@ export class EventStream {
 
   #merge(event: DeltaEvent): void {
     const key = deltaKey(event);
-    const buffered = this.#deltas.get(key);
     const text = event.type === 'command.output' ? event.chunk : event.delta;
-    if (buffered) buffered.parts.push(text);
-    else this.#deltas.set(key, { sample: event, parts: [text] });
+    const held = this.#deltas.get(key) ?? { sample: event, parts: [], length: 0 };
+    held.parts.push(text);
+    held.length += text.length;
+    this.#deltas.set(key, held);
     const wait = this.#flushedAt + DELTA_INTERVAL_MS - Date.now();
-    if (wait <= 0) this.#flush();
+    if (wait <= 0 || held.length > MAX_HELD_LENGTH) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), wait);
   }
 

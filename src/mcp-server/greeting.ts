@@ -6,6 +6,9 @@
 import { isObject, type JsonObject } from './message.js';
 import { INSTRUCTIONS, TOOLS } from './tool-definitions.js';
 
+/** `legacy`: with a handshake. `modern`: every request says what it needs. */
+export type Era = 'legacy' | 'modern';
+
 /** Versions with a handshake, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** Versions that come with every request. */
@@ -47,7 +50,7 @@ export function discoverResult(info: ServerInfo): JsonObject {
   };
 }
 
-export function toolsListResult(era: 'legacy' | 'modern', info: ServerInfo): JsonObject {
+export function toolsListResult(era: Era, info: ServerInfo): JsonObject {
   return { tools: TOOLS, ...(era === 'modern' ? modernResult(info) : {}) };
 }
 

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 const NEWLINE = 10;
 
 /** A line longer than this is refused without being kept in memory. */
-export const MAX_LINE_BYTES = 128 * 1024 * 1024;
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 export type LineListener = {
   /** A line without its end; never blank. Bytes that are no UTF-8 arrive as U+FFFD. */
@@ -18,17 +18,15 @@ export type LineListener = {
 export class LineReader {
   readonly #input: Readable;
   readonly #listener: LineListener;
-  readonly #limit: number;
   /** The beginning of a line whose end has not come yet. */
   #parts: Buffer[] = [];
   #size = 0;
   #skipping = false;
   #ended = false;
 
-  constructor(input: Readable, listener: LineListener, limit = MAX_LINE_BYTES) {
+  constructor(input: Readable, listener: LineListener) {
     this.#input = input;
     this.#listener = listener;
-    this.#limit = limit;
     input.on('data', (chunk: Buffer | string) => this.#take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
     input.on('end', () => this.#end());
     input.on('close', () => this.#end());
@@ -64,7 +62,7 @@ export class LineReader {
 
   #keep(part: Buffer): void {
     this.#size += part.length;
-    if (this.#size > this.#limit) {
+    if (this.#size > MAX_LINE_BYTES) {
       this.#skipping = true;
       this.#parts = [];
     } else if (!this.#skipping) this.#parts.push(part);

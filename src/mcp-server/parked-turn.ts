@@ -103,7 +103,7 @@ export class ParkableTurn {
   }
 
   #answer({ canAsk, inputResponses }: ModernClient): void {
-    for (const [id, { request, shownAt, settle }] of [...this.#questions]) {
+    for (const [id, { request, shownAt, settle }] of this.#questions) {
       const reply = replyTo(id, inputResponses);
       if (reply !== undefined && shownAt !== null) {
         settle(readReply(reply, { request, elapsedMs: performance.now() - shownAt }));
@@ -123,7 +123,7 @@ export class ParkableTurn {
   #expire(turn: RunningTurn, timeoutMs: number): void {
     turn.abort();
     const reason = `no answer within ${Math.round(timeoutMs / 1000)} s`;
-    for (const { settle } of [...this.#questions.values()]) settle({ type: 'denied', by: 'timeout', reason });
+    for (const { settle } of this.#questions.values()) settle({ type: 'denied', by: 'timeout', reason });
   }
 }
 

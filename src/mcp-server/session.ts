@@ -15,8 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { messageOf } from '../util/index.js';
-import type { Era } from './connection.js';
-import { CAPABILITIES_KEY, canShowForms, SERVER_CAPABILITIES, type ServerInfo } from './greeting.js';
+import { CAPABILITIES_KEY, canShowForms, type Era, SERVER_CAPABILITIES, type ServerInfo } from './greeting.js';
 import { INVALID_PARAMS, isObject, type JsonObject, METHOD_NOT_FOUND } from './message.js';
 import { INSTRUCTIONS } from './tool-definitions.js';
 import {

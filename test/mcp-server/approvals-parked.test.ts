@@ -203,7 +203,7 @@ describe('the state', () => {
     ];
     for (const requestState of forgeries) {
       const { error } = await send(call, { ...answer(asked, accept), requestState });
-      expect(error, String(requestState)).toMatchObject({ code: -32602 });
+      expect({ requestState, error }).toMatchObject({ requestState, error: { code: -32602 } });
     }
     expect((await send(call, { ...answer(asked, accept), requestState: 5 })).error.code).toBe(-32602);
     expect(decided(await send(call, answer(asked, accept)))).toEqual([{ type: 'approved' }]);
@@ -299,6 +299,6 @@ describe('a parked thread', () => {
 
   test('does not keep the server from closing', async () => {
     await send(call);
-    await local.server.close();
+    await expect(local.server.close()).resolves.toBeUndefined();
   });
 });

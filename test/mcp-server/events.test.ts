@@ -251,7 +251,8 @@ describe('deltas', () => {
   });
 
   test('of a command stop after 1 MiB', async () => {
-    const got = await messagesOf({ flood: 'output', count: 300, size: 10_000 });
+    const part: Step[] = [{ command: 'x', output: 'y'.repeat(50_000), id: 'one' }, { wait: 1 }];
+    const got = await messagesOf(...Array.from({ length: 30 }, () => part).flat());
     const chunks = got.filter(({ type }) => type === 'exec_command_output_delta') as unknown as { chunk: string }[];
     const bytes = chunks.reduce((sum, { chunk }) => sum + Buffer.from(chunk, 'base64').length, 0);
     expect(bytes).toBe(1024 * 1024);

@@ -1,5 +1,6 @@
 /** Builds the fixture server once per test file and starts it as a process. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,8 @@ export type FixtureProcess = {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly client: LineClient;
   readonly stderr: () => string;
+  /** Resolves when `pattern` was found `times` times in what the process logged. */
+  readonly logged: (pattern: string, times?: number) => Promise<void>;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 };
 
@@ -48,6 +51,9 @@ export function startFixture(fixture: Fixture, settings?: object): FixtureProces
     child,
     client: new LineClient(child.stdin, child.stdout),
     stderr: () => stderr,
+    logged: async (pattern, times = 1) => {
+      while (stderr.split(pattern).length <= times) await once(child.stderr, 'data');
+    },
     exited: new Promise(resolve => child.on('exit', (code, signal) => resolve({ code, signal }))),
   };
 }

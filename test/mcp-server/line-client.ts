@@ -1,7 +1,7 @@
 /** A client that knows JSON-RPC lines and nothing else; works on any pair of streams. */
 import type { Readable, Writable } from 'node:stream';
 
-// biome-ignore lint: tests look into messages of any shape
+// oxlint-disable-next-line typescript/no-explicit-any -- tests look into messages of every shape
 export type Message = { id?: string | number | null; method?: string; params?: any; result?: any; error?: any };
 
 export class LineClient {
@@ -107,7 +107,7 @@ export class LineClient {
       this.#line(this.#rest.join(''));
       this.#rest = [next];
     }
-    for (const look of [...this.#watchers]) look();
+    for (const look of this.#watchers) look();
   }
 
   #line(line: string): void {

@@ -1,6 +1,5 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TOOLS } from '../../src/mcp-server/tool-definitions.js';
 import { script } from '../support/scripted-threads.js';
 import { type LocalServer, startServer } from './local-server.js';
 import { SETTINGS } from './test-config.js';
@@ -91,7 +90,8 @@ test('the thread id as text can be switched off', async () => {
 
 test('structured content matches the declared schema and repeats the text, however the turn ended', async () => {
   local.client.onRequest = () => ({ result: { decision: 'abort' } });
-  const validate = new AjvJsonSchemaValidator().getValidator(TOOLS[0]?.outputSchema as object);
+  const { tools } = (await local.client.request('tools/list')).result;
+  const validate = new AjvJsonSchemaValidator().getValidator(tools[0].outputSchema);
   const fail = { message: 'no', kind: 'unauthorized' as const, http_status: 401 };
   const update = { type: 'update' as const, unified_diff: '@@ -1 +1 @@\n-a\n+b\n', move_path: null };
   const scripts = [

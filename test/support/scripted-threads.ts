@@ -24,7 +24,7 @@ export type Ask = { reason?: string; unsandboxed?: boolean; rule?: string[] };
 export type Step =
   | { say: string; chunks?: number; pauseMs?: number }
   | { think: string }
-  | { command: string; output?: string; exit?: number; ask?: Ask }
+  | { command: string; output?: string; exit?: number; ask?: Ask; id?: string }
   | { patch: Record<string, FileChange>; ask?: Ask }
   | { tool: string; server: string; arguments?: unknown; ask?: Ask }
   | { elicit: string; server: string; schema: unknown }
@@ -221,7 +221,7 @@ class ScriptedTurn {
     const argv = ['/bin/bash', '-lc', step.command];
     const { cwd } = this.#parts.thread.settings;
     const parsed = [{ type: 'unknown' as const, cmd: step.command }];
-    const id = this.#callId();
+    const id = step.id ?? this.#callId();
     if (step.ask) {
       const { rule, unsandboxed = false } = step.ask;
       const question = { type: 'command' as const, command: argv, cwd, parsed, unsandboxed };
