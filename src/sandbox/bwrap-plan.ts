@@ -17,9 +17,16 @@ export type PlanFacts = {
   readonly cwd: string;
   /** Descriptors of writable folders, by path: they are bound by descriptor, so that no link can get in between. */
   readonly rootFds: ReadonlyMap<string, number>;
-  readonly seccompFd: number;
-  readonly statusFd: number | null;
+  readonly filter: Filter;
 };
+
+/** `bridge`: a second sandbox inside the first one takes the filter, and the bridge between them needs unix sockets. */
+export type Filter =
+  | { readonly type: 'here'; readonly seccompFd: number; readonly statusFd: number | null }
+  | { readonly type: 'bridge'; readonly socket: string };
+
+/** Where the bridge finds the socket of the proxy. */
+export const BRIDGE_SOCKET = '/dev/proxy.sock';
 
 export type BwrapPlan = {
   /** Everything before `--`. */
@@ -40,9 +47,7 @@ export function planBwrap(facts: PlanFacts): BwrapPlan {
       ...baseMounts(facts),
       ...rules.filter(rule => rule.path !== '/').flatMap(rule => mountOf(rule, rules, facts)),
       ...lateRemounts(rules, layout),
-      '--seccomp',
-      String(facts.seccompFd),
-      ...(facts.statusFd === null ? [] : ['--json-status-fd', String(facts.statusFd)]),
+      ...filterArguments(facts.filter),
       '--chdir',
       facts.cwd,
     ],
@@ -64,19 +69,65 @@ function namespaces(facts: PlanFacts): string[] {
     ...(facts.network === 'off' ? ['--unshare-net'] : []),
     '--cap-drop',
     'ALL',
+    // To map user 0 once more, the inner sandbox needs this one; it then drops it too.
+    ...(facts.filter.type === 'bridge' && facts.isRoot ? ['--cap-add', 'CAP_SETFCAP'] : []),
   ];
 }
 
-function baseMounts({ layout, isRoot }: PlanFacts): string[] {
+function filterArguments(filter: Filter): string[] {
+  if (filter.type === 'bridge') return ['--ro-bind', filter.socket, BRIDGE_SOCKET];
+  return [
+    '--seccomp',
+    String(filter.seccompFd),
+    ...(filter.statusFd === null ? [] : ['--json-status-fd', String(filter.statusFd)]),
+  ];
+}
+
+/**
+ * The inner sandbox behind a bridge: it sees the same mounts, which it can't change, and has processes and a filter of
+ * its own, so that the command can neither reach the bridge nor a unix socket.
+ */
+export function planInnerBwrap(
+  facts: Pick<PlanFacts, 'isRoot' | 'cwd'> & { readonly filter: Filter & { type: 'here' } },
+): string[] {
+  return [
+    '--die-with-parent',
+    '--unshare-user',
+    '--unshare-pid',
+    '--cap-drop',
+    'ALL',
+    '--bind',
+    '/',
+    '/',
+    ...privateSystem(facts.isRoot),
+    ...filterArguments(facts.filter),
+    '--chdir',
+    facts.cwd,
+  ];
+}
+
+function baseMounts({ layout, isRoot, filter }: PlanFacts): string[] {
   return [
     ...rootMount(layout),
+    ...(isRoot && filter.type === 'bridge' ? OUTER_SYSTEM_OF_ROOT : privateSystem(isRoot)),
+    // With a writable root folder, /sys would come along, and parts of it obey user 0.
+    ...(layout.base.access === 'write' ? ['--ro-bind-try', '/sys', '/sys'] : []),
+  ];
+}
+
+/**
+ * The kernel gives the inner sandbox a /proc of its own only where one is visible in full, and for root bubblewrap
+ * covers parts of a new one. The machine's own stands in; the inner one lies over it.
+ */
+const OUTER_SYSTEM_OF_ROOT = ['--dev', '/dev', '--bind', '/proc', '/proc'];
+
+function privateSystem(isRoot: boolean): string[] {
+  return [
     '--dev',
     '/dev',
     '--proc',
     '/proc',
     ...(isRoot ? PROC_CONTROLS.flatMap(name => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]) : []),
-    // With a writable root folder, /sys would come along, and parts of it obey user 0.
-    ...(layout.base.access === 'write' ? ['--ro-bind-try', '/sys', '/sys'] : []),
   ];
 }
 

@@ -9,6 +9,8 @@ export type Enclosed = {
   readonly env: Readonly<Record<string, string>>;
   /** Our descriptors that become 3, 4, ... of the program. */
   readonly inherit: readonly number[];
+  /** Called with a line for the output of the command, e.g. about a refused connection. */
+  onNote?(listener: (line: string) => void): void;
   /** Closes what was opened for the start; called once, after it. */
   closeDescriptors(): void;
   /** What became of the command; `head` is the beginning of what it and the sandbox wrote to stderr. */

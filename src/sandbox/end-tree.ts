@@ -1,6 +1,6 @@
 /** Ends a process tree: TERM, a period of grace, KILL until nobody is left. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findMembers, type ProcessTree, signalTree } from './process-tree.js';
+import { isGone, type ProcessTree, signalTree } from './process-tree.js';
 
 /** Fork bombs need more than one round; what outlives this many can't be killed by us at all. */
 const KILL_ROUNDS = 20;
@@ -31,6 +31,6 @@ async function isGoneWithin(tree: ProcessTree, ms: number): Promise<boolean> {
     const left = end - performance.now();
     if (left <= 0) return false;
     await sleep(Math.min(step, left));
-    if (findMembers([tree]).length === 0) return true;
+    if (isGone(tree)) return true;
   }
 }

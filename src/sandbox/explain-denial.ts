@@ -1,5 +1,6 @@
 /** Recognises that a sandbox was the reason for a failure, and says what would allow it. */
 import type { CommandResult, SandboxPolicy } from '../protocol/index.js';
+import type { PassageDenial } from './domain-proxy/gate.js';
 import { describePolicy, networkOf } from './policy-paths.js';
 
 export type Denial = {
@@ -11,6 +12,13 @@ export type Denial = {
 
 /** Begins the line that a refused connection adds to the output of a command. */
 export const NETWORK_NOTE = '[sandbox] Network access to ';
+
+export function networkNote({ host, reason, canBeAllowed }: PassageDenial, profile: string): string {
+  const advice = canBeAllowed
+    ? ` The caller can allow it with permissions.${profile}.network.domains."${host}" = "allow".`
+    : '';
+  return `${NETWORK_NOTE}${host} was refused: ${reason}.${advice}`;
+}
 
 /** The words by which a failure is taken for one of the sandbox (approvals: "detection of a denial"). */
 const WORDS =

@@ -2,6 +2,7 @@
  * Runs one command under a SandboxPolicy; the only door to child processes. It must never run a command with more
  * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals.
  */
+export type { Dialer } from './domain-proxy/gate.js';
 export { type Denial, explainDenial } from './explain-denial.js';
 export type { PathAccess, Why } from './layout.js';
 export { describeWhy, pathAccess, readableProblem } from './path-access.js';

@@ -3,7 +3,8 @@
  * Removing one on the host silently takes the protection from every sandbox that uses it, so it is done under a lock,
  * by the last user, and only when no other process has anything mounted there.
  *
- * Each running command has one marker `STATE/servers/<server>/mounts/<n>.json`; markers of dead servers are swept.
+ * Each running command has one marker `STATE/servers/<server>/mounts/<n>`, with lines `used PATH` and `made PATH`
+ * (the watchdog reads them too); markers of dead servers are swept.
  */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,11 +74,11 @@ export class MountRegister {
     const present = points.filter(point => !point.absent).map(point => point.path);
     for (const path of present.length === 0 ? [] : this.#madeByUs(present)) made.add(path);
     const marker = {
-      file: join(this.#server.path, 'mounts', `${++this.#count}.json`),
+      file: join(this.#server.path, 'mounts', `${++this.#count}`),
       used: points.map(point => point.path),
       made: [...made],
     };
-    writeFileSync(marker.file, JSON.stringify({ used: marker.used, made: marker.made }), { mode: 0o600 });
+    writeMarker(marker);
     return marker;
   }
 
@@ -112,7 +113,7 @@ export class MountRegister {
     const free = marker.made.filter(path => !others.has(path));
     const busy = free.length === 0 ? new Set<string>() : mountedElsewhere(free);
     for (const path of free) if (!busy.has(path)) removeEmptyDirectory(path);
-    if (busy.size > 0) writeFileSync(marker.file, JSON.stringify({ used: [], made: [...busy] }), { mode: 0o600 });
+    if (busy.size > 0) writeMarker({ file: marker.file, used: [], made: [...busy] });
     else unlinkSync(marker.file);
     return busy.size === 0;
   }
@@ -136,14 +137,36 @@ function readMarkers(server: string): Marker[] {
   }
   return names.flatMap(name => {
     const file = join(folder, name);
-    try {
-      const { used, made } = JSON.parse(readFileSync(file, 'utf8')) as { used: string[]; made: string[] };
-      return [{ file, used, made }];
-    } catch {
-      // Half written when its server was killed: nothing had been made yet.
-      return [];
-    }
+    const text = readText(file);
+    return text === null ? [] : [{ file, used: pathsOf(text, 'used '), made: pathsOf(text, 'made ') }];
   });
+}
+
+function writeMarker({ file, used, made }: Marker): void {
+  const lines = [...used.map(path => `used ${escapePath(path)}\n`), ...made.map(path => `made ${escapePath(path)}\n`)];
+  writeFileSync(file, lines.join(''), { mode: 0o600 });
+}
+
+function pathsOf(text: string, prefix: string): string[] {
+  return text.split('\n').flatMap(line => (line.startsWith(prefix) ? [unescapePath(line.slice(prefix.length))] : []));
+}
+
+/** Line ends, and blanks that a shell would cut off, become `\x0a` and the like. */
+function escapePath(path: string): string {
+  return path.replace(/[\\\n\t]|^\s|\s$/g, character => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+function unescapePath(text: string): string {
+  return text.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // Its command ended meanwhile.
+    return null;
+  }
 }
 
 function makeDirectory(path: string): void {

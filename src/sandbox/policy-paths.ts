@@ -98,12 +98,15 @@ export function networkOf(policy: SandboxPolicy): 'off' | 'on' | 'domains' {
 }
 
 /** Variables that tell commands about the policy, and those it needs. They go over the environment of the command. */
-export function policyEnvironment(policy: SandboxPolicy): Record<string, string> {
+export function policyEnvironment(
+  policy: SandboxPolicy,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
   if (policy.type === 'danger-full-access') return {};
   return {
     ...(networkOf(policy) === 'off' ? { CODEX_SANDBOX_NETWORK_DISABLED: '1' } : {}),
-    // The only place a read-only command can write: here-documents and `sort` need one.
-    ...(hasWritableFolder(policy) ? {} : { TMPDIR: '/dev/shm' }),
+    // The only place a read-only command can write: here-documents and `sort` need one. macOS has none.
+    ...(hasWritableFolder(policy) || platform === 'darwin' ? {} : { TMPDIR: '/dev/shm' }),
   };
 }
 

@@ -21,7 +21,7 @@ export class ProcessRegister {
   /** Without a folder nothing is written down. */
   constructor(directory: ServerDirectory | null) {
     this.#directory = directory;
-    this.#watchdog = new Watchdog(this.#id);
+    this.#watchdog = new Watchdog(this.#id, directory);
   }
 
   /** The value of `MARKER_VARIABLE` for the next command. */
@@ -32,6 +32,7 @@ export class ProcessRegister {
   add(pid: number, marker: string | null): ProcessTree {
     const tree = makeTree(pid, marker);
     this.#live.add(tree);
+    this.#watchdog.start();
     if (marker !== null) this.#watchdog.add(pid);
     if (this.#directory && tree.startTime !== null) this.#write(`${pid} ${tree.startTime}\n`, this.#directory);
     return tree;

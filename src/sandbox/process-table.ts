@@ -11,6 +11,11 @@ export type ProcessInfo = {
   readonly zombie: boolean;
 };
 
+/** False on platforms where only the groups of processes are known. */
+export function hasProcessTable(): boolean {
+  return process.platform === 'linux';
+}
+
 /** Everything in /proc at this moment. Synchronous: it also runs in exit handlers, and takes a few milliseconds. */
 export function readProcesses(): ProcessInfo[] {
   const found: ProcessInfo[] = [];

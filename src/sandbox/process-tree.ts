@@ -1,6 +1,6 @@
 /** All processes that one command has started, found and ended. */
 import { hasCode } from '../util/index.js';
-import { hasEnvironment, type ProcessInfo, readProcess, readProcesses } from './process-table.js';
+import { hasEnvironment, hasProcessTable, type ProcessInfo, readProcess, readProcesses } from './process-table.js';
 
 /** The variable by which our commands are recognised even when they have left their group, session and parent. */
 export const MARKER_VARIABLE = 'OPEN_INTERPRETER_COMMAND';
@@ -29,7 +29,7 @@ export function noteEnd(tree: ProcessTree): boolean {
     tree.remaining = [];
     return false;
   }
-  tree.remaining = readProcesses().filter(p => p.group === tree.pid && !p.zombie);
+  if (hasProcessTable()) tree.remaining = readProcesses().filter(p => p.group === tree.pid && !p.zombie);
   return true;
 }
 
@@ -51,6 +51,11 @@ export function signalTree(trees: readonly ProcessTree[], signal: NodeJS.Signals
   for (const tree of trees) if (tree.remaining === null && !spared.has(tree.pid)) signalGroup(tree.pid, signal);
   for (const member of members) if (!spared.has(member.pid)) signalProcess(member.pid, signal);
   return members;
+}
+
+/** True when no member is left, as far as this platform can tell. */
+export function isGone(tree: ProcessTree): boolean {
+  return hasProcessTable() ? findMembers([tree]).length === 0 : !signalGroup(tree.pid, 0);
 }
 
 /** `process.kill`, false when there is nobody to be signalled. */

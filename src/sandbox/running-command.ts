@@ -91,8 +91,11 @@ export class ManagedCommand implements RunningCommand {
     await this.#child.drained();
     if (this.#reason !== null) await this.#killing;
     this.#hasEnded = true;
+    const result: CommandResult =
+      this.#reason === null
+        ? await this.#options.resultOf(exit, Buffer.concat(this.#head).toString())
+        : { type: this.#reason };
     this.#options.onEnd(lingering && this.#reason === null);
-    if (this.#reason !== null) return { type: this.#reason };
-    return this.#options.resultOf(exit, Buffer.concat(this.#head).toString());
+    return result;
   }
 }

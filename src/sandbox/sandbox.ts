@@ -7,11 +7,13 @@ import { hasCode, messageOf, within } from '../util/index.js';
 import { startAttached } from './attached-child.js';
 import { type Child, exitCodeOf, type Launch } from './child.js';
 import { DescriptorGuard } from './descriptor-guard.js';
+import type { Dialer } from './domain-proxy/gate.js';
 import { type Enclosed, type EncloseRequest, type Enclosure, isProblem } from './enclosure.js';
 import { endTree, killTreesNow } from './end-tree.js';
 import { type Problem, platformProblem, refusal } from './enforcement.js';
 import { findExecutable, findTrustedProgram } from './find-program.js';
 import { LinuxEnclosure } from './linux-enclosure.js';
+import { MacosEnclosure } from './macos-enclosure.js';
 import { MountRegister } from './mount-register.js';
 import { startWithPipes } from './pipe-child.js';
 import { PipePool } from './pipe-pool.js';
@@ -38,6 +40,8 @@ export type SandboxOptions = {
   /** Something a person should know. */
   readonly warn: (message: string) => void;
   readonly debug?: (message: string) => void;
+  /** How the proxy of domain lists resolves names and connects; default: the system's way. */
+  readonly dialer?: Dialer;
 };
 
 export type SandboxCheck = { readonly ok: true } | { readonly ok: false; readonly message: string };
@@ -189,7 +193,7 @@ class SystemSandbox implements Sandbox {
       if (typeof stdin === 'number') closeSync(stdin);
     }
     const tree = this.#register.add(child.pid, prepared.marker);
-    return new ManagedCommand({
+    const command = new ManagedCommand({
       child,
       tree,
       resultOf: prepared.resultOf,
@@ -198,6 +202,8 @@ class SystemSandbox implements Sandbox {
         this.#release(prepared);
       },
     });
+    prepared.onNote?.(line => command.addNote(line));
+    return command;
   }
 
   #release(prepared: Enclosed): void {
@@ -226,20 +232,22 @@ class SystemSandbox implements Sandbox {
   }
 
   #makeEnclosure(): Enclosure | Problem {
+    const { home, stateDir, env, dialer } = this.#options;
     const problem = platformProblem(process.platform, process.arch);
     if (problem !== null) return problem;
+    if (process.platform === 'darwin') return new MacosEnclosure({ home, stateDir, dialer });
     if (!this.#directory || !this.#mounts) {
       return {
         cause: `${this.#options.stateDir} can't be written`,
         advice: 'make it writable, or set INTERPRETER_HOME',
       };
     }
-    const { home, stateDir, env } = this.#options;
     return new LinuxEnclosure({
       home,
       stateDir,
       env,
-      scratch: this.#directory.path,
+      directory: this.#directory.path,
+      dialer,
       mounts: this.#mounts,
       pool: this.#pool,
     });

@@ -1,12 +1,22 @@
 /**
- * Outlives this process by a moment when it is killed, to end what unsandboxed commands have started: the death signal
- * of a command reaches itself, not its children. A small shell that is told which groups are alive and waits for the
- * end of its input.
+ * Outlives this process by a moment when it is killed, and does what `close` would have done: ends what unsandboxed
+ * commands have started (their death signal reaches themselves, not their children) and removes mount points. A small
+ * shell that is told which groups are alive and waits for the end of its input.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ownIdentity } from '../util/index.js';
+import { readProcess } from './process-table.js';
 import { MARKER_VARIABLE } from './process-tree.js';
+import type { ServerDirectory } from './server-directory.js';
 
-/** `$1`: what the environment of our commands holds. Processes that left their group are found by it. */
+/**
+ * `$1`: what the environment of our commands holds; processes that left their group are found by it. `$2`: the folder
+ * of this server, `$3`: the folder of all servers, `$4`: the lock of the mount points, `$5`: the file that the lock is
+ * a link to while the shell holds it. The rules for mount points are those of `MountRegister`: never one that
+ * another marker names or that is mounted anywhere.
+ */
 const SCRIPT = `
 groups=' '
 while read -r what pid; do
@@ -20,20 +30,55 @@ for file in $(grep -alsF -- "$1" /proc/[0-9]*/environ); do
   pid=\${file#/proc/}
   kill -s KILL "\${pid%/environ}"
 done
+[ -n "$2" ] || exit 0
+
+in_use() {
+  for file in "$3"/*/mounts/*; do
+    case $file in "$2"/*) continue ;; esac
+    grep -qsxF -e "used $path" -e "made $path" "$file" && return 0
+  done
+  escaped=$(printf '%s' "$path" | sed 's/ /\\\\040/g')
+  grep -qsF " $escaped " /proc/[0-9]*/mountinfo
+}
+
+for round in 1 2 3 4 5 6 7 8 9 10; do
+  left=
+  if ln "$5" "$4" 2>/dev/null; then
+    for file in "$2"/mounts/*; do
+      [ -e "$file" ] || continue
+      while read -r what path; do
+        [ "$what" = made ] && [ -d "$path" ] || continue
+        case $path in *\\\\*) left=1; continue ;; esac
+        if in_use "$@"; then left=1; else rmdir "$path" 2>/dev/null; fi
+      done < "$file"
+    done
+    [ -n "$left" ] || rm -rf "$2"
+    rm -f "$4"
+  else
+    left=1
+  fi
+  [ -n "$left" ] || exit 0
+  sleep 0.1
+done
 `;
 
 export class Watchdog {
-  readonly #marker: string;
+  readonly #id: string;
+  readonly #directory: ServerDirectory | null;
   #shell: ChildProcess | null = null;
 
   /** `id`: the first part of the markers of our commands. */
-  constructor(id: string) {
-    this.#marker = `${MARKER_VARIABLE}=${id}.`;
+  constructor(id: string, directory: ServerDirectory | null) {
+    this.#id = id;
+    this.#directory = directory;
   }
 
-  /** Starts it with the first command. */
+  /** Starts it, when it is not there yet. */
+  start(): void {
+    this.#shell ??= this.#spawn();
+  }
+
   add(pid: number): void {
-    this.#shell ??= this.#start();
     this.#tell(`add ${pid}\n`);
   }
 
@@ -51,9 +96,9 @@ export class Watchdog {
     this.#shell?.stdin?.write(line);
   }
 
-  #start(): ChildProcess {
+  #spawn(): ChildProcess {
     // In a session of its own, so that a signal to our group does not end it first.
-    const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', this.#marker], {
+    const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', `${MARKER_VARIABLE}=${this.#id}.`, ...this.#folders()], {
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
@@ -62,8 +107,29 @@ export class Watchdog {
     // Without a shell, or after its end, the death signal and the sweep of the next start remain.
     shell.on('error', () => {});
     shell.stdin?.on('error', () => {});
+    if (this.#directory && shell.pid !== undefined) this.#sign(this.#directory, shell.pid);
     shell.unref();
     if (shell.stdin && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
     return shell;
   }
+
+  #folders(): string[] {
+    if (!this.#directory) return [''];
+    const servers = join(this.#directory.path, '..');
+    return [this.#directory.path, servers, join(servers, '..', 'mounts.lock'), ownerFileOfShell(this.#directory)];
+  }
+
+  /** A lock that names the shell is respected as long as the shell lives. */
+  #sign(directory: ServerDirectory, pid: number): void {
+    const start = readProcess(pid)?.startTime ?? '';
+    try {
+      writeFileSync(ownerFileOfShell(directory), `${pid}-${start}-${ownIdentity().host}`, { mode: 0o600 });
+    } catch {
+      // A full disk: the shell then can't take the lock, and leaves the mount points to the next start.
+    }
+  }
+}
+
+function ownerFileOfShell(directory: ServerDirectory): string {
+  return join(directory.path, 'owner-of-watchdog');
 }
