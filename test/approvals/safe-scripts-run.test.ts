@@ -71,7 +71,7 @@ describe('a script that is judged to only read', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.oneof(sneakyScript, nearMiss, plainLookingScript), script => {
-        if (seen.has(script) || seen.size >= 120) return;
+        if (seen.has(script) || seen.size >= 80) return;
         if (judge(shell(script), contextOf({ policy: 'untrusted' })).type !== 'run') return;
         seen.add(script);
         for (const path of SHELLS) run(path, script);
@@ -79,7 +79,7 @@ describe('a script that is judged to only read', () => {
       }),
       { numRuns: 4000 },
     );
-    expect(seen.size).toBeGreaterThan(60);
+    expect(seen.size).toBeGreaterThan(40);
   });
 
   test('the check itself notices an effect', () => {
