@@ -65,6 +65,8 @@ function roomBreach(path: string, room: string | null, request: string): string 
     return `${room}/ may not import ${targetRoom}/ (it may: ${allowed.join(', ') || 'nothing of ours'}). Take what you need as a parameter typed in protocol/, or move the code.`;
   }
   if (target === `src/${targetRoom}/index.js`) return null;
+  // Nothing imports cli/, so it has no door; its tests take the file they are about.
+  if (room === null && targetRoom === 'cli') return null;
   const who = room === null ? 'Tests go through a public door' : 'Another room is entered through its door';
   return `${who}: import it from ${targetRoom}/index.js, and export it there if others should have it.`;
 }

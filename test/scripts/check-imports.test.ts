@@ -29,6 +29,7 @@ describe('the check of imports', () => {
         'src/cli/main.ts': `import { b } from '../tools/index.js';\nconsole.error(b, process.env.HOME, process.argv);`,
         'src/sandbox/run.ts': `import { spawn } from 'node:child_process';\nexport const run = spawn;`,
         'src/mcp-client/c.ts': `import { Client } from '@modelcontextprotocol/client';\nexport const c = Client;`,
+        'test/cli/main.test.ts': `import '../../src/cli/main.js';`,
         'test/tools/b.test.ts': `import { b } from '../../src/tools/index.js';\nimport '@modelcontextprotocol/sdk';`,
       }),
     ).toEqual([]);
