@@ -69,6 +69,9 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
   return { files, metafile: result.metafile };
 }
 
+/** The function under a name of our own: bundled code may declare a `require` around a lazy import. */
+const REQUIRE = 'const __ownRequire=require;';
+
 async function toCommonJs(name: string, source: string, own: ReadonlySet<string>): Promise<string> {
   const usesUrl = source.includes('import.meta.url');
   const { code, warnings } = await transform(lazyImportsToRequire(name, source, own), {
@@ -79,7 +82,7 @@ async function toCommonJs(name: string, source: string, own: ReadonlySet<string>
     minifyWhitespace: true,
     minifySyntax: true,
     define: { 'import.meta.url': '__fileUrl' },
-    ...(usesUrl ? { banner: 'const __fileUrl=require("node:url").pathToFileURL(__filename).href;' } : {}),
+    banner: REQUIRE + (usesUrl ? 'const __fileUrl=require("node:url").pathToFileURL(__filename).href;' : ''),
   });
   if (warnings.length > 0) throw new Error(`${name}: ${warnings.map(warning => warning.text).join('; ')}`);
   return code;
@@ -91,9 +94,9 @@ async function toCommonJs(name: string, source: string, own: ReadonlySet<string>
  */
 function lazyImportsToRequire(name: string, source: string, own: ReadonlySet<string>): string {
   return source.replace(/\bimport\("([^"]+)"\)/g, (whole, request: string) => {
-    if (own.has(request.replace(/^\.\//, ''))) return `Promise.resolve().then(()=>require("${request}"))`;
+    if (own.has(request.replace(/^\.\//, ''))) return `Promise.resolve().then(()=>__ownRequire("${request}"))`;
     if (isBuiltin(request) || CJS_EXTERNALS.includes(request)) {
-      return `Promise.resolve().then(()=>{const m=require("${request}");return{__proto__:m,default:m}})`;
+      return `Promise.resolve().then(()=>{const m=__ownRequire("${request}");return{__proto__:m,default:m}})`;
     }
     if (ESM_EXTERNALS.includes(request)) return whole;
     throw new Error(`${name} imports ${request} lazily, which is neither bundled nor a known external package.`);
