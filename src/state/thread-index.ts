@@ -170,20 +170,20 @@ function nameOf(file: RolloutName): string {
   return file.path.slice(file.path.lastIndexOf('/') + 1);
 }
 
-function fileState(path: string): { size: number; modified_ms: number } {
+function fileState(path: string): { size: number; modified_us: number } {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
-    return { size: stat?.size ?? -1, modified_ms: stat?.mtimeMs ?? 0 };
+    return { size: stat?.size ?? -1, modified_us: Math.round((stat?.mtimeMs ?? 0) * 1000) };
   } catch {
     // It cannot be looked at now: the row counts as old and the file is tried again next time.
-    return { size: -1, modified_ms: 0 };
+    return { size: -1, modified_us: 0 };
   }
 }
 
 function isCurrent(row: ThreadRow, file: RolloutName): boolean {
   if (row.size === -1 || row.summary.rollout_path !== file.path || row.summary.archived !== file.archived) return false;
   const state = fileState(file.path);
-  return state.size === row.size && state.modified_ms === row.modified_ms;
+  return state.size === row.size && state.modified_us === row.modified_us;
 }
 
 function withRunners(threads: ThreadSummary[], running: ReadonlyMap<string, number>): ThreadSummary[] {
