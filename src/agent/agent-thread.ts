@@ -18,6 +18,7 @@ import type { AgentDeps } from './deps.js';
 import { newId, newItemId } from './ids.js';
 import { readThread } from './read-thread.js';
 import { Serial } from './serial.js';
+import { ThreadSkills } from './skills/index.js';
 import type { RunOptions, Thread, TurnResult } from './thread.js';
 import { ThreadRecord } from './thread-record.js';
 import { LoadedThreadRules } from './thread-rules.js';
@@ -53,6 +54,7 @@ export class AgentThread implements Thread {
   readonly #grants: Grants;
   readonly #record: ThreadRecord;
   readonly #rules: ThreadRules;
+  readonly #skills: ThreadSkills;
   readonly #state: TurnState;
   #sent: SentContext | null = null;
   /** The turn before ended without an end of its own: its process died. */
@@ -77,6 +79,12 @@ export class AgentThread implements Thread {
       usage: { total: NO_USAGE, last: null },
       window: 0,
     };
+    this.#skills = new ThreadSkills({
+      config: options.config,
+      model: this.#state.model,
+      userHome: options.deps.env['HOME'] ?? null,
+      warn: text => this.#warnings.push(text),
+    });
     if (options.restored) this.#restore(options.restored);
   }
 
@@ -198,16 +206,11 @@ export class AgentThread implements Thread {
     this.#announced = true;
   }
 
+  /** Tells what was not told yet. */
   #warn(emit: EventSink): void {
-    if (this.#warned) return;
+    const warnings = this.#warned ? [] : [...this.#config.warnings, ...this.#modelWarnings()];
     this.#warned = true;
-    const { model } = this.#state;
-    const warnings = [...this.#config.warnings, ...this.#warnings.splice(0), ...this.#record.takeWarnings()];
-    if (!model.known) {
-      warnings.push(
-        `No metadata for model ${model.id}: a context window of ${model.context_window} tokens and cautious abilities are assumed. Set model_context_window if that is wrong.`,
-      );
-    }
+    warnings.push(...this.#warnings.splice(0), ...this.#record.takeWarnings());
     for (const text of warnings) {
       emit({
         type: 'item.completed',
@@ -217,14 +220,22 @@ export class AgentThread implements Thread {
     }
   }
 
+  #modelWarnings(): string[] {
+    const { model } = this.#state;
+    if (model.known) return [];
+    return [
+      `No metadata for model ${model.id}: a context window of ${model.context_window} tokens and cautious abilities are assumed. Set model_context_window if that is wrong.`,
+    ];
+  }
+
   #window(): number {
     return this.#config.model_context_window ?? this.#state.model.context_window;
   }
 
   async #runTurn(turn: TurnContext, options: RunOptions): Promise<TurnEnd> {
     await this.#rules.reload();
-    this.#warn(turn.emit);
     const context = await this.#context();
+    this.#warn(turn.emit);
     const turnOptions: TurnOptions = {
       state: this.#state,
       turn,
@@ -253,14 +264,21 @@ export class AgentThread implements Thread {
     const item: Item = { type: 'user_message', id, content: [...options.input] };
     turn.emit({ type: 'item.started', item, at_ms: Date.now() });
     turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
+    const skills = await this.#skills.mentioned(options.input);
+    addToHistory(
+      this.#state,
+      turn,
+      skills.map(text => message('user', [text])),
+    );
+    this.#warn(turn.emit);
   }
 
-  #context(): Promise<SentContext> {
+  async #context(): Promise<SentContext> {
     return currentContext({
       config: this.#config,
       shell: this.#deps.shell,
       tmpdir: this.#deps.env['TMPDIR'] ?? null,
-      skills: null,
+      skills: await this.#skills.listing(),
       now: new Date(),
       warn: this.#deps.warn,
     });

@@ -61,7 +61,8 @@ function withinBudget(texts: string[], maxBytes: number): string[] {
   return kept;
 }
 
-function directoriesDown(root: string, cwd: string): string[] {
+/** The folders from `root` down to `cwd`; only `cwd` when it is not below `root`. */
+export function directoriesDown(root: string, cwd: string): string[] {
   const relative = path.relative(root, cwd);
   if (relative.startsWith('..') || path.isAbsolute(relative)) return [cwd];
   const parts = relative === '' ? [] : relative.split(path.sep);

@@ -83,7 +83,7 @@ export class ScriptedProvider implements Provider {
   }
 
   /** Adds answers behind those that are left. */
-  then(...answers: ModelAnswerScript[]): void {
+  add(...answers: ModelAnswerScript[]): void {
     this.#answers.push(...answers);
   }
 
