@@ -93,10 +93,12 @@ function statusOf(value: Readonly<Record<string, unknown>>): number | undefined 
   return undefined;
 }
 
-/** Google: `details: [{"@type": "…RetryInfo", retryDelay: "17s"}]`. OpenAI: `resets_in_seconds`. */
+/** Google: `details: [{"@type": "…RetryInfo", retryDelay: "17s"}]`. OpenAI: `resets_in_seconds`, `resets_at` (a time). */
 function retryDelayOf(value: Readonly<Record<string, unknown>>): number | undefined {
   const seconds = numberOf(value.resets_in_seconds);
   if (seconds !== undefined) return seconds * 1000;
+  const time = numberOf(value.resets_at);
+  if (time !== undefined) return Math.max(0, time * 1000 - Date.now());
   for (const detail of arrayOf(value.details)) {
     const delay = durationText(textOf(objectOf(detail).retryDelay));
     if (delay !== undefined) return delay;

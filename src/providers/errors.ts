@@ -98,8 +98,22 @@ const final = (kind: TurnErrorKind): Verdict => ({ kind, retryable: false });
 const again = (kind: TurnErrorKind): Verdict => ({ kind, retryable: true });
 
 const WINDOW_CODES = ['context_length_exceeded', 'request_too_large', 'model_context_window_exceeded'];
-const WINDOW_TEXT =
-  /prompt is too long|maximum context length|context (?:window|length|size)[^.]{0,40}(?:exceed|too)|exceed[^.]{0,60}context (?:window|length|size)|input (?:is )?too long|too many tokens in/i;
+/** The same in the words of OpenAI, Anthropic, vLLM, llama.cpp, Google, DashScope, Moonshot, Z.AI and xAI. */
+const WINDOW_TEXT = new RegExp(
+  [
+    'prompt is too long',
+    'maximum (?:context|prompt) length',
+    'context (?:window|length|size|limit)[^.]{0,40}(?:exceed|too)',
+    'exceed[^.]{0,60}context (?:window|length|size|limit)',
+    'input (?:is )?too long',
+    'input token count[^.]{0,40}exceed',
+    'range of input length',
+    'exceeded model token limit',
+    'prompt exceeds max length',
+    'too many tokens in',
+  ].join('|'),
+  'i',
+);
 /** No money, no plan: waiting for seconds does not help. 1113 and 1308 are Z.AI's, Arrearage is DashScope's. */
 const QUOTA_CODES = [
   'insufficient_quota',
@@ -178,7 +192,12 @@ function waitOf(body: ErrorBody): number | undefined {
 
 /** Adds what the provider asked to wait; a wait that no turn can take makes the error final. */
 function withWait(error: ModelError, wait: number | undefined): ModelError {
-  if (wait === undefined || !error.retryable) return error;
+  if (wait === undefined) return error;
+  if (!error.retryable) {
+    // A plan that is used up: when it is renewed is worth knowing.
+    const again = error.kind === 'usage_limit_exceeded' ? ` (again in ${Math.ceil(wait / 60_000)} minutes)` : '';
+    return { ...error, message: error.message + again };
+  }
   if (wait <= LONGEST_WAIT_MS) return { ...error, retry_after_ms: wait };
   const minutes = Math.ceil(wait / 60_000);
   const message = `${error.message} (the provider asks to wait ${minutes} minutes, longer than a turn waits; try again then)`;

@@ -12,7 +12,7 @@ import type {
 import { isObject, parseJson } from './json.js';
 
 /** Stands where a picture was when the model takes none. */
-export const NO_IMAGE = '[an image was left out: this model takes text only]';
+const NO_IMAGE = '[an image was left out: this model takes text only]';
 
 /** The parts as the model may see them. */
 export function visibleParts(parts: readonly ContentPart[], model: ModelInfo): ContentPart[] {

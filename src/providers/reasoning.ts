@@ -16,7 +16,7 @@ export function sentEffort(request: ModelRequest): string | null {
 }
 
 /** `asked` when it is offered; else the next lower one, else the next higher. An unheard-of value stays as it is. */
-export function nearestEffort(asked: string, offered: readonly string[]): string {
+function nearestEffort(asked: string, offered: readonly string[]): string {
   if (offered.includes(asked)) return asked;
   const at = ORDER.indexOf(asked);
   if (at < 0) return asked;

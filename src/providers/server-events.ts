@@ -46,9 +46,16 @@ export async function* serverEvents(body: Readable, idleMs: () => number): Async
   }
 }
 
-/** The whole body as one event: the answer of a server that does not stream. */
+/** The body of a server that says it sends JSON: one event, or several when it sends events after all. */
 export async function* wholeBody(body: Readable, idleMs: () => number): AsyncGenerator<ServerEvent[]> {
-  yield [{ name: undefined, data: await bodyText(body, LONGEST_EVENT, idleMs()) }];
+  const text = await bodyText(body, LONGEST_EVENT, idleMs());
+  if (!/^\s*(?:data|event|id|retry)?:/.test(text)) {
+    yield [{ name: undefined, data: text }];
+    return;
+  }
+  const events: ServerEvent[] = [];
+  createParser({ onEvent: event => events.push({ name: event.event, data: event.data }) }).feed(`${text}\n\n`);
+  yield events;
 }
 
 /** Lets the connection be used again once the rest of the body has arrived; gives it up when that takes long. */

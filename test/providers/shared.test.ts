@@ -196,6 +196,13 @@ describe.each(WIRES)('$wire', wire => {
       false,
     ],
     [413, { error: { message: 'too large' } }, 'context_window_exceeded', false],
+    [
+      400,
+      { error: { message: 'The input token count (12) exceeds the maximum (10).' } },
+      'context_window_exceeded',
+      false,
+    ],
+    [400, { error: { message: 'the request exceeds the available context size' } }, 'context_window_exceeded', false],
     [408, 'timeout', 'connection_failed', true],
     [409, { message: 'conflict' }, 'other', true],
     [422, { detail: [{ loc: ['body', 'x'], msg: 'bad field' }] }, 'bad_request', false],
@@ -263,6 +270,21 @@ describe.each(WIRES)('$wire', wire => {
     expect(found).toMatchObject({ kind: 'rate_limited', retryable: false, retry_after_ms: 7_200_000 });
     expect(found.message).toContain('120 minutes');
     expect(server.requests.length).toBe(1);
+  });
+
+  test('a plan that is used up says when it is renewed', async () => {
+    const body = { error: { type: 'usage_limit_reached', message: 'Limit reached', resets_in_seconds: 600 } };
+    server.reply({ status: 429, body });
+    expect(error(await send())).toMatchObject({
+      kind: 'usage_limit_exceeded',
+      retryable: false,
+      message: expect.stringContaining('again in 10 minutes'),
+    });
+  });
+
+  test('events under the type of JSON are read', async () => {
+    server.reply({ stream: wire.stream([{ say: 'hello' }]), headers: { 'content-type': 'application/json' } });
+    expect((await send()).text).toBe('hello');
   });
 
   test('an interrupt ends the wait before a retry', async () => {

@@ -8,7 +8,7 @@ import {
   type ProviderDeps,
 } from '../../src/providers/index.js';
 
-export const EXEC: ToolSpec = {
+const EXEC: ToolSpec = {
   type: 'function',
   name: 'exec_command',
   description: 'Runs a command.',
@@ -25,13 +25,13 @@ export const EXEC: ToolSpec = {
     additionalProperties: false,
   },
 };
-export const NOARGS: ToolSpec = {
+const NOARGS: ToolSpec = {
   type: 'function',
   name: 'noargs',
   description: 'Takes nothing.',
   parameters: { type: 'object', properties: {} },
 };
-export const PATCH: ToolSpec = {
+const PATCH: ToolSpec = {
   type: 'custom',
   name: 'apply_patch',
   description: 'Changes files.',
