@@ -14,14 +14,14 @@ export type PolicyFacts = {
 export type Category = 'sandbox_approval' | 'rules' | 'mcp_elicitations';
 
 /** `never`, or the category that a granular policy switches off. */
-export function approvalPolicyText(policy: ApprovalPolicy, category: Category): string {
+function approvalPolicyText(policy: ApprovalPolicy, category: Category): string {
   return typeof policy === 'string'
     ? `approval policy is ${policy}`
     : `approval policy is granular with ${category} = false`;
 }
 
 /** How the caller can have such a question asked. */
-export function approvalHint(facts: PolicyFacts, category: Category): string {
+function approvalHint(facts: PolicyFacts, category: Category): string {
   if (typeof facts.policy !== 'string') return `The caller can allow the question with granular.${category} = true.`;
   return facts.defaulted.approval_policy
     ? `Nobody chose this policy, it is the default: the caller can set the tool argument \`approval-policy\` to "on-request".`

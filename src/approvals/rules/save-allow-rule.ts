@@ -6,7 +6,7 @@ import { delay, hasCode } from '../../util/index.js';
 import { isTooBroad } from './broad-prefix.js';
 
 /** Where saved rules lie, below the agent's home. */
-export function savedRulesPath(home: string): string {
+function savedRulesPath(home: string): string {
   return join(home, 'rules', 'default.rules');
 }
 

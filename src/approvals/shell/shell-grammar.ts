@@ -37,7 +37,7 @@ export function createShellGrammarLoader(options: GrammarOptions = {}): ShellGra
 }
 
 /** Takes some 100 ms. Throws when a file is missing or can't be compiled; the message names the file. */
-export async function loadShellGrammar(options: GrammarOptions = {}): Promise<ShellGrammar> {
+async function loadShellGrammar(options: GrammarOptions = {}): Promise<ShellGrammar> {
   const [runtime, bash, library] = await Promise.all([
     readWasm('web-tree-sitter/web-tree-sitter.wasm', options.wasmDir),
     readWasm('tree-sitter-bash/tree-sitter-bash.wasm', options.wasmDir),
