@@ -29,6 +29,11 @@ export type ServeOptions = {
   /** One line for the operator (stderr). */
   readonly log: (message: string) => void;
   readonly settings: Config['mcp_server'];
+  /**
+   * What is loaded before the first message is read. `nothing` (default): the greeting comes as early as possible, a
+   * call right behind it waits for the rest. `session`: the protocol library too. `threads`: all a first call needs.
+   */
+  readonly loadFirst?: 'nothing' | 'session' | 'threads';
   /** Signs what a client carries between two calls of one turn; default: random, good for this process. */
   readonly stateSecret?: Uint8Array;
 };
@@ -52,7 +57,7 @@ class Serving {
   readonly gone: Promise<void>;
   readonly #options: ServeOptions;
   readonly #writer: LineWriter;
-  readonly #reader: LineReader;
+  #reader: LineReader | null = null;
   readonly #connection: Connection;
   #threads: Promise<ThreadManager> | null = null;
   #heavy: Promise<Heavy> | null = null;
@@ -65,11 +70,10 @@ class Serving {
     this.gone = new Promise(resolve => {
       this.#resolveGone = resolve;
     });
-    const leave = () => void this.close();
     this.#writer = new LineWriter({
       output: options.output,
-      onGone: leave,
-      onFull: full => (full ? this.#reader.pause() : this.#reader.resume()),
+      onGone: () => void this.close(),
+      onFull: full => (full ? this.#reader?.pause() : this.#reader?.resume()),
     });
     this.#connection = new Connection({
       writer: this.#writer,
@@ -78,12 +82,28 @@ class Serving {
       openSession: async era => (await this.#load()).openSession(era),
       onGreeting: () => this.#preloadSoon(),
     });
+    if (options.loadFirst === undefined || options.loadFirst === 'nothing') this.#read();
+    // What can't be loaded is reported to the call that needs it.
+    else
+      this.#loadAll(options.loadFirst).then(
+        () => this.#read(),
+        () => this.#read(),
+      );
+  }
+
+  #read(): void {
+    if (this.#closing) return;
     const tooLong = `The message is longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB.`;
-    this.#reader = new LineReader(options.input, {
+    this.#reader = new LineReader(this.#options.input, {
       onLine: line => this.#connection.receive(line),
       onOversized: () => this.#writer.send(errorResponse(null, INVALID_REQUEST, tooLong)),
-      onEnd: leave,
+      onEnd: () => void this.close(),
     });
+  }
+
+  async #loadAll(what: 'session' | 'threads'): Promise<void> {
+    await this.#load();
+    if (what === 'threads') await this.#loadThreads();
   }
 
   close(): Promise<void> {
@@ -93,7 +113,7 @@ class Serving {
 
   async #close(): Promise<void> {
     clearTimeout(this.#preload);
-    this.#reader.close();
+    this.#reader?.close();
     try {
       const calls = this.#heavy && (await this.#heavy).calls;
       // Turns first: a session that closes would make open questions look answered.
@@ -108,10 +128,8 @@ class Serving {
 
   #preloadSoon(): void {
     this.#preload ??= setTimeout(() => {
-      this.#load()
-        .then(() => this.#loadThreads())
-        // Said again, with the reason, to the first call that needs it.
-        .catch(() => {});
+      // What can't be loaded is reported to the call that needs it.
+      this.#loadAll('threads').catch(() => {});
     }, PRELOAD_DELAY_MS);
   }
 

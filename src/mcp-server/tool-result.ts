@@ -14,7 +14,7 @@ export function refusal(message: string): JsonObject {
 export function turnResult(turn: TurnResult, threadIdText: boolean): JsonObject {
   const content = turn.status === 'completed' ? turn.content : whatWentWrong(turn);
   const changed = Object.keys(turn.changes).length > 0;
-  const saidBefore = turn.status !== 'completed' && turn.content !== '';
+  const saidBefore = turn.content !== '' && turn.content !== content;
   return {
     content: [
       text(content),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script } from '../support/scripted-threads.js';
+import { ScriptedThreads, script } from '../support/scripted-threads.js';
 import { modernMeta } from './clients.js';
 import { type LocalServer, startServer } from './local-server.js';
 
@@ -232,6 +232,31 @@ describe('messages', () => {
     expect((await local.client.request('tools/list')).result.tools).toHaveLength(2);
     expect((await local.client.call('codex', { prompt: 'hi' })).result.structuredContent.content).toBe('said: hi');
     expect(local.client.responses.find(({ id }) => id === 'busy')).toBeUndefined();
+  });
+});
+
+describe('what is loaded first', () => {
+  test.each(['nothing', 'session', 'threads'] as const)('%s: the client is served all the same', async loadFirst => {
+    const order: string[] = [];
+    const threads = new ScriptedThreads();
+    const other = startServer({
+      loadFirst,
+      threads: () => {
+        order.push('threads');
+        return Promise.resolve(threads);
+      },
+    });
+    await other.client.initialize();
+    order.push('greeting');
+    expect((await other.client.call('codex', { prompt: 'x' })).result.structuredContent.content).toBe('said: x');
+    expect(order).toEqual(loadFirst === 'threads' ? ['threads', 'greeting'] : ['greeting', 'threads']);
+    await other.server.close();
+  });
+
+  test('threads that can not be loaded do not keep the client from being greeted', async () => {
+    const other = startServer({ loadFirst: 'threads', threads: () => Promise.reject(new Error('no disk')) });
+    expect((await other.client.initialize()).result.protocolVersion).toBe('2025-06-18');
+    await other.server.close();
   });
 });
 
