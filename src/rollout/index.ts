@@ -18,10 +18,18 @@ export type {
   WorldState,
 } from './lines.js';
 export { deleteRollout, moveRollout } from './move-rollout.js';
-export { type Problem, readMeta, readRollout, type ThreadRecord, UnreadableRolloutError } from './read-rollout.js';
+export {
+  type Problem,
+  readRollout,
+  readTranscript,
+  type ThreadRecord,
+  type TranscriptEntry,
+  UnreadableRolloutError,
+} from './read-rollout.js';
 export { LOST_OUTPUT, repairHistory } from './repair-history.js';
 export { approvalName, summarizeRollout, threadTitle } from './summary.js';
 export { findRollout, isThreadId, listRollouts, type RolloutFile, rolloutPath } from './thread-files.js';
 export { acquireThreadLock, heldThreads, type LockOptions, type LockResult, type ThreadLock } from './thread-lock.js';
 export type { LastTurn, TurnEnd, Usage } from './thread-replay.js';
+export { readRolloutText } from './unpack.js';
 export { type AppendPoint, createRollout, openRollout, type RolloutWriter, type WriterOptions } from './writer.js';

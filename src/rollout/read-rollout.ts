@@ -2,10 +2,12 @@
 
 import type { HistoryItem } from '../protocol/index.js';
 import { messageOf } from '../util/index.js';
+import { decodeHistoryItem } from './decode-history-item.js';
 import type { HistoryBase, InterpreterLine, JsonObject, SessionMeta, TurnSettings } from './lines.js';
-import { parseLine } from './parse-line.js';
+import { type ParsedLine, parseLine } from './parse-line.js';
 import { type OnLine, readLines } from './read-lines.js';
 import { repairHistory } from './repair-history.js';
+import { ImageShelf } from './store-once.js';
 import { findRollout, threadIdOf } from './thread-files.js';
 import { isReplayEvent, type LastTurn, ThreadReplay, type Usage } from './thread-replay.js';
 import type { AppendPoint } from './writer.js';
@@ -61,7 +63,17 @@ const META_WITHIN_LINES = 8;
 export async function readRollout(home: string, path: string): Promise<ThreadRecord> {
   const replay = new ThreadReplay();
   const problems: Problem[] = [];
-  const own = await replayFile({ home, path, replay, problems, depth: 0, until: null });
+  const own = await replayFile({
+    home,
+    path,
+    onLine: line => replay.apply(line),
+    onFork: () => {
+      replay.meta = null;
+    },
+    problems,
+    depth: 0,
+    until: null,
+  });
   if (own.size === 0) throw new UnreadableRolloutError(path, 'the file is empty.');
   const meta = replay.meta ?? metaFromTheRest(path, replay);
   if (meta === null) throw new UnreadableRolloutError(path, 'it has no usable session_meta line.');
@@ -81,8 +93,27 @@ export async function readRollout(home: string, path: string): Promise<ThreadRec
   };
 }
 
+/** One thing of a thread as it happened, whatever a compaction or a rollback made of it later. */
+export type TranscriptEntry =
+  | { readonly type: 'item'; readonly item: HistoryItem; readonly at: string | null }
+  /** The history before this was replaced for the model. */
+  | { readonly type: 'compacted'; readonly at: string | null };
+
+/** Everything that was ever in the history of a thread, in order. Throws UnreadableRolloutError. */
+export async function readTranscript(home: string, path: string): Promise<TranscriptEntry[]> {
+  const entries: TranscriptEntry[] = [];
+  const shelf = new ImageShelf();
+  const onLine = ({ type, payload, timestamp: at }: ParsedLine) => {
+    const item = type === 'response_item' ? decodeHistoryItem(payload, shelf) : null;
+    if (item !== null) entries.push({ type: 'item', item, at });
+    if (type === 'compacted') entries.push({ type: 'compacted', at });
+  };
+  await replayFile({ home, path, onLine, onFork: () => {}, problems: [], depth: 0, until: null });
+  return entries;
+}
+
 /** The first line of a file; null when it is damaged. Reads no more than that takes. */
-export async function readMeta(path: string): Promise<SessionMeta | null> {
+async function readMeta(path: string): Promise<SessionMeta | null> {
   const replay = new ThreadReplay();
   let lines = 0;
   await readChecked(path, bytes => {
@@ -115,7 +146,9 @@ function metaFromTheRest(path: string, replay: ThreadReplay): SessionMeta | null
 type FileJob = {
   readonly home: string;
   readonly path: string;
-  readonly replay: ThreadReplay;
+  readonly onLine: (line: ParsedLine) => void;
+  /** What came so far was another thread's. */
+  readonly onFork: () => void;
   readonly problems: Problem[];
   readonly depth: number;
   /** Where the part that counts ends; null = the whole file. */
@@ -140,10 +173,10 @@ async function replayBase(job: FileJob, base: HistoryBase): Promise<void> {
     );
   }
   await replayFile({ ...job, path: file.path, depth: job.depth + 1, until: base });
-  job.replay.meta = null;
+  job.onFork();
 }
 
-async function replayLines({ path, replay, problems, until }: FileJob): Promise<FileEnd> {
+async function replayLines({ path, onLine, problems, until }: FileJob): Promise<FileEnd> {
   let number = 0;
   let nextOrdinal: number | null = null;
   const size = await readChecked(path, (bytes, offset) => {
@@ -154,7 +187,7 @@ async function replayLines({ path, replay, problems, until }: FileJob): Promise<
     const ordinal = result.type === 'line' ? result.line.ordinal : result.ordinal;
     if (until !== null && !isBefore(until, ordinal, offset)) return;
     if (ordinal !== null) nextOrdinal = ordinal + 1;
-    if (result.type === 'line') replay.apply(result.line);
+    if (result.type === 'line') onLine(result.line);
   });
   return { size, nextOrdinal };
 }

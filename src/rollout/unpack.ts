@@ -1,5 +1,5 @@
 /** Rollouts that were packed with zstd to save space. Node can unpack them since 22.15. */
-import { createReadStream, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, promises, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import * as zlib from 'node:zlib';
 
 const ENDING = '.zst';
@@ -22,6 +22,14 @@ export function unpacked(path: string): AsyncIterable<Buffer> {
   const source = createReadStream(path);
   source.on('error', error => stream.emit('error', error));
   return source.pipe(stream);
+}
+
+/** A whole file as text, unpacked where it is packed. */
+export async function readRolloutText(path: string): Promise<string> {
+  if (!isPacked(path)) return promises.readFile(path, 'utf8');
+  const chunks: Buffer[] = [];
+  for await (const chunk of unpacked(path)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }
 
 /** Puts the unpacked file in the place of the packed one, so that it can be appended to. */
