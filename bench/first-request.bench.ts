@@ -1,10 +1,11 @@
 /**
  * What the first model request of a process costs, and a later one: the providers room against Node's `fetch` and the
- * `openai` package, each bundled as the product is and started afresh. Milliseconds of CPU from before its modules are
+ * `openai` package, each bundled as the product is and started afresh; and what loading the configuration and building a
+ * request costs without sending it. Milliseconds of CPU from before its modules are
  * loaded until the answer was read; of wall time for later requests.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,22 +16,45 @@ import type { Table } from './measure.js';
 const root = join(import.meta.dirname, '..');
 const RUNS = 9;
 
-/** Each defines `once(url)`: one streamed answer read to its end. */
+const REQUEST = `
+    const request = model => ({ model, instructions: 'i', input: [{ type: 'message', role: 'user',
+      content: [{ type: 'input_text', text: 'hi' }] }], tools: [], parallel_tool_calls: true,
+      reasoning: { effort: null, summary: null }, verbosity: null, service_tier: null, output_schema: null,
+      thread_id: 't', turn_id: 't', window: 0, headers: {} });
+    const read = async (provider, model) => {
+      let last;
+      for await (const event of provider.stream(request(model), new AbortController().signal)) last = event;
+      return last;
+    };`;
+
+/** Each defines `once`: one streamed answer read to its end. `url` and `home` (with a config.toml) are there. */
 const CLIENTS: Readonly<Record<string, string>> = {
   'src/providers': `
+    ${REQUEST}
     const { createProvider, modelInfo } = await import('./src/providers/index.ts');
     const settings = { id: 'bench', name: 'bench', base_url: url, wire_api: 'responses', experimental_bearer_token: 'k',
       http_headers: {}, env_http_headers: {}, query_params: {}, request_max_retries: 0, stream_max_retries: 0,
       stream_idle_timeout_ms: 60000 };
     const provider = createProvider(settings, { env: {}, originator: 'bench', version: '0' });
-    const request = { model: modelInfo('gpt-5.4', settings), instructions: 'i', input: [{ type: 'message', role: 'user',
-      content: [{ type: 'input_text', text: 'hi' }] }], tools: [], parallel_tool_calls: true,
-      reasoning: { effort: null, summary: null }, verbosity: null, service_tier: null, output_schema: null,
-      thread_id: 't', turn_id: 't', window: 0, headers: {} };
     once = async () => {
-      let last;
-      for await (const event of provider.stream(request, new AbortController().signal)) last = event;
+      const last = await read(provider, modelInfo('gpt-5.4', settings));
       if (last.type !== 'completed') throw new Error(JSON.stringify(last));
+    };`,
+  'config and request, unsent': `
+    ${REQUEST}
+    const { loadConfig } = await import('./src/config/index.ts');
+    const { createProvider, modelInfo } = await import('./src/providers/index.ts');
+    const env = { INTERPRETER_HOME: home, BENCH_KEY: 'k' };
+    once = async () => {
+      const config = loadConfig({ env, process_cwd: home, front_door: 'exec' });
+      let size = 0;
+      const connections = { warm: async () => {}, close: () => {}, send: async ({ body }) => {
+        size = body.length;
+        throw new Error('unsent');
+      } };
+      const provider = createProvider(config.provider, { env, connections, originator: 'bench', version: '0' });
+      await read(provider, modelInfo(config.model, config.provider));
+      if (size === 0) throw new Error('no request was built');
     };`,
   fetch: `
     const { createParser } = await import('eventsource-parser');
@@ -52,7 +76,7 @@ const CLIENTS: Readonly<Record<string, string>> = {
 };
 
 const MEASURE = (client: string) => `
-  const url = process.argv[2];
+  const [, , url, home] = process.argv;
   const cpu = process.cpuUsage();
   let once;
   ${client}
@@ -93,10 +117,13 @@ export async function run(): Promise<Table> {
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   try {
+    const config = 'model = "gpt-5.4"\nmodel_provider = "bench"\n[model_providers.bench]\n';
+    const entry = `base_url = "${url}"\nenv_key = "BENCH_KEY"\nrequest_max_retries = 0\n`;
+    await writeFile(join(folder, 'config.toml'), config + entry);
     const programs = await Promise.all(Object.entries(CLIENTS).map(entry => bundle(entry, folder)));
     const figures = programs.map((): Figures[] => []);
     for (let turn = 0; turn < RUNS; turn++) {
-      for (const [index, program] of programs.entries()) figures[index]?.push(await measure(program, url));
+      for (const [index, program] of programs.entries()) figures[index]?.push(await measure(program, [url, folder]));
     }
     const labels = Object.keys(CLIENTS);
     const row = (when: 'first' | 'later') => (label: string, index: number) => ({
@@ -128,9 +155,9 @@ async function bundle([name, client]: [string, string], folder: string): Promise
   return join(outdir, 'stdin.mjs');
 }
 
-function measure(program: string, url: string): Promise<Figures> {
+function measure(program: string, args: readonly string[]): Promise<Figures> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, url], { stdio: ['ignore', 'pipe', 'inherit'], env: CLEAN_ENV });
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'], env: CLEAN_ENV });
     let text = '';
     child.stdout.on('data', chunk => {
       text += chunk;

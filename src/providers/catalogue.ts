@@ -28,7 +28,7 @@ export function catalogueFile(path: string): CatalogueEntry[] {
 }
 
 /** The entries of a parsed catalogue; `source` is named in errors. */
-export function readCatalogue(value: unknown, source: string): CatalogueEntry[] {
+function readCatalogue(value: unknown, source: string): CatalogueEntry[] {
   const models = Array.isArray(value) ? value : objectOf(value).models;
   if (!Array.isArray(models)) throw new SettingsError(`${source} has no list \`models\`.`);
   return models.map((model, index) => readEntry(model, `${source}, model ${index + 1}`));

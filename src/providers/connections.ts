@@ -1,10 +1,10 @@
 /**
  * HTTP for model requests: one pool of kept-alive connections.
  *
- * Plain `node:http(s)` and not `fetch` or the vendors' SDKs (which stand on it): the first request of a process costs
- * 24 ms of start-up this way, 75 to 140 ms through Node's `fetch`, 100 ms and more through the `openai` package, and
- * `fetch` ends every body after 300 s without data. Their types are used, their transport is not. Figures and the way to
- * repeat them: bench/first-request.bench.ts.
+ * Plain `node:http(s)` and not `fetch` or the vendors' SDKs, which stand on it. The first request of a process costs some
+ * two thirds of the CPU that it costs through `fetch`, and half of that through the `openai` package; a later one takes
+ * half the time (bench/first-request.bench.ts). `fetch` also ends a body after 300 s without data, and the SDKs hide what
+ * we have to see: raw events, bodies of errors in any form, errors in streams that began well. Their types are used.
  */
 import type { Agent, ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
 import { hasCode, onAbort } from '../util/index.js';

@@ -1,8 +1,11 @@
 /** What is known about a model: the catalogue, the user's own catalogue over it, rules by family below it. */
 import type { ModelInfo, ProviderSettings } from '../protocol/index.js';
-import { type CatalogueEntry, catalogueFile, readCatalogue } from './catalogue.js';
+import { type CatalogueEntry, catalogueFile } from './catalogue.js';
 import shipped from './catalogue.json' with { type: 'json' };
 import { bareName, type Family, familyOf } from './families.js';
+
+/** Checked by a test and not at each start. */
+const SHIPPED: readonly CatalogueEntry[] = shipped.models;
 
 export type ModelInfoOptions = {
   /** Path of `model_catalog_json`, absolute. */
@@ -17,7 +20,7 @@ export type ModelInfoOptions = {
  */
 export function modelInfo(modelId: string, provider: ProviderSettings, options: ModelInfoOptions = {}): ModelInfo {
   const own = options.catalogPath ? findEntry(catalogueFile(options.catalogPath), modelId) : undefined;
-  const entry = own ?? findEntry(readCatalogue(shipped, 'the catalogue'), modelId);
+  const entry = own ?? findEntry(SHIPPED, modelId);
   const info = fill(modelId, entry);
   const window = options.contextWindow ?? (own ? null : localWindow(provider));
   return window === null ? info : { ...info, context_window: window };

@@ -54,6 +54,12 @@ test.each([
   expect(modelInfo(id, provider)).toMatchObject({ id, ...expected });
 });
 
+test('our catalogue is one that a user could have written', () => {
+  const catalogPath = join(import.meta.dirname, '../../src/providers/catalogue.json');
+  for (const id of ['gpt-5.4', 'glm-5', 'gpt-5.2'])
+    expect(modelInfo(id, provider, { catalogPath })).toEqual(modelInfo(id, provider));
+});
+
 test('a mini model is not taken for its big sister', () => {
   expect(modelInfo('gpt-5.2-mini', provider).known).toBe(false);
 });
