@@ -173,20 +173,16 @@ async function apply(
   verdict: Verdict & { type: 'ask' },
   turn: TurnContext,
 ): Promise<Permission> {
-  const granted = (note?: string): Permission => ({
-    granted: true,
-    sandboxed: verdict.sandboxed,
-    note: note ? `The person who approved this added: ${note}` : null,
-  });
+  const granted = (note: string | null): Permission => ({ granted: true, sandboxed: verdict.sandboxed, note });
+  const added = (note?: string) => (note ? `The person who approved this added: ${note}` : null);
   switch (decision.type) {
     case 'approved':
-      return granted(decision.note);
+      return granted(added(decision.note));
     case 'approved_for_thread':
       turn.grant(verdict.keys);
-      return granted(decision.note);
+      return granted(added(decision.note));
     case 'approved_with_rule':
-      await turn.saveRule(decision.prefix);
-      return granted();
+      return granted(await turn.saveRule(decision.prefix));
     case 'denied':
       return { granted: false, reason: deniedText(decision) };
     case 'abort':

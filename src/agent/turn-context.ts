@@ -36,7 +36,8 @@ export type TurnContext = {
   readonly judge: (action: Action, facts: ToolFacts) => Promise<Verdict>;
   /** Remembers an approval for the rest of the thread. */
   readonly grant: (keys: readonly string[]) => void;
-  readonly saveRule: (prefix: string[]) => Promise<void>;
+  /** Returns what went wrong, or null. */
+  readonly saveRule: (prefix: string[]) => Promise<string | null>;
   /** Hooks before a tool: the text for the model when one blocks the call. */
   readonly beforeTool: (tool: string, action: Action, input: unknown) => Promise<string | null>;
   /** Hooks after a tool: text to add to the output. */

@@ -1,11 +1,20 @@
 /** Puts together what a turn has at hand. */
 import path from 'node:path';
-import { type Grants, judge, needsGrammar, type Rules, saveAllowRule } from '../approvals/index.js';
+import {
+  type Grants,
+  type JudgeContext,
+  judge,
+  needsGrammar,
+  type Rules,
+  type ShellGrammar,
+  saveAllowRule,
+  withNetworkRules,
+} from '../approvals/index.js';
 import { type Config, commandEnvironment, providerVariables } from '../config/index.js';
-import type { Action, EventSink, ModelInfo, Verdict } from '../protocol/index.js';
+import type { Action, EventSink, ModelInfo, SandboxPolicy, Verdict } from '../protocol/index.js';
 import { pathAccess, policyEnvironment, writableRoots } from '../sandbox/index.js';
 import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
-import type { Span } from '../util/index.js';
+import { messageOf, type Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
 import type { RunOptions } from './thread.js';
 import { createToolSet } from './tool-set.js';
@@ -55,18 +64,29 @@ export function createTurnContext(setup: TurnSetup): TurnContext {
       setup.onGrant(keys);
     },
     saveRule: async prefix => {
-      await saveAllowRule(config.home, prefix);
-      await rules.reload();
+      try {
+        await saveAllowRule(config.home, prefix);
+        await rules.reload();
+        return null;
+      } catch (error) {
+        return `The rule could not be saved: ${messageOf(error)}`;
+      }
     },
     beforeTool: () => Promise.resolve(null),
     afterTool: () => Promise.resolve(null),
   };
 }
 
-function toolFacts({ config, deps }: TurnSetup): Omit<ToolFacts, 'call_id'> {
+/** The sandbox of the thread; rules may add hosts to a profile. */
+function sandboxPolicy({ config, rules }: TurnSetup): SandboxPolicy {
+  return withNetworkRules(config.sandbox_policy, rules.current());
+}
+
+function toolFacts(setup: TurnSetup): Omit<ToolFacts, 'call_id'> {
+  const { config, deps } = setup;
   return {
     cwd: config.cwd,
-    policy: config.sandbox_policy,
+    policy: sandboxPolicy(setup),
     home: config.home,
     tmpdir: deps.env['TMPDIR'] ?? null,
     shell: deps.shell,
@@ -74,28 +94,43 @@ function toolFacts({ config, deps }: TurnSetup): Omit<ToolFacts, 'call_id'> {
   };
 }
 
-function environment({ config, deps, threadId }: TurnSetup, sandboxed: boolean): Record<string, string> {
+function environment(setup: TurnSetup, sandboxed: boolean): Record<string, string> {
+  const { config, deps, threadId } = setup;
   const env = commandEnvironment(config.shell_environment, deps.env, {
     threadId,
     dropNames: providerVariables(config.provider),
     extraPath: deps.extraPath,
   });
-  return sandboxed ? { ...env, ...policyEnvironment(config.sandbox_policy) } : env;
+  return sandboxed ? { ...env, ...policyEnvironment(sandboxPolicy(setup)) } : env;
 }
 
 async function decide(setup: TurnSetup, action: Action, facts: ToolFacts): Promise<Verdict> {
   const { config, deps } = setup;
   const context = {
     policy: config.approval_policy,
-    sandbox: config.sandbox_policy,
+    sandbox: facts.policy,
     rules: setup.rules.current(),
     grants: setup.grants,
     patchAccess: action.type === 'patch' ? patchAccess(action, facts) : ('writable' as const),
     defaulted: config.defaulted,
     userShell: deps.shell,
   };
-  const loaded = needsGrammar(action, context) ? await deps.grammar.load() : null;
-  return judge(action, { ...context, grammar: loaded });
+  return judge(action, { ...context, grammar: await grammarFor(action, context, deps) });
+}
+
+/** Without the grammar a verdict takes what it can't read for the worst it may be. */
+async function grammarFor(
+  action: Action,
+  context: Omit<JudgeContext, 'grammar'>,
+  deps: AgentDeps,
+): Promise<ShellGrammar | null> {
+  if (!needsGrammar(action, context)) return null;
+  try {
+    return await deps.grammar.load();
+  } catch (error) {
+    deps.warn(messageOf(error));
+    return null;
+  }
 }
 
 function patchAccess(

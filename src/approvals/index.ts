@@ -12,5 +12,4 @@ export { loadRules, loadRulesFiles } from './rules/load-rules.js';
 export { withNetworkRules } from './rules/network-rules.js';
 export { NO_RULES, type Rules } from './rules/rules.js';
 export { saveAllowRule } from './rules/save-allow-rule.js';
-export { explainSandboxDenial, looksLikeSandboxDenial } from './sandbox-denial.js';
-export { createShellGrammarLoader, type ShellGrammarLoader } from './shell/shell-grammar.js';
+export { createShellGrammarLoader, type ShellGrammar, type ShellGrammarLoader } from './shell/shell-grammar.js';

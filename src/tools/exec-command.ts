@@ -192,7 +192,9 @@ export function reportSession({ session, context, started, maxTokens }: SessionR
   const result = session.result;
   const note =
     result && context.sandboxed
-      ? explainDenial({ policy: context.policy, result, output: session.all.text(64 * 1024, () => '\n') })
+      ? context.sessions.once(
+          explainDenial({ policy: context.policy, result, output: session.all.text(64 * 1024, () => '\n') }),
+        )
       : null;
   return {
     output: reportCommand({ wallMs, status: statusLine(session.id, result), output, budgetBytes, note }),

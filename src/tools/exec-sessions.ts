@@ -30,12 +30,21 @@ export class ExecSessions {
   #turnId = '';
   /** Completions that fell between two turns; told in the next one. */
   #held: CommandExecutionItem[] = [];
+  readonly #explained = new Set<string>();
 
   /** Events go to `emit` until `endTurn`. */
   beginTurn(turnId: string, emit: EventSink): void {
     this.#turnId = turnId;
     this.#emit = emit;
+    this.#explained.clear();
     for (const item of this.#held.splice(0)) emit({ type: 'item.completed', item, at_ms: Date.now() });
+  }
+
+  /** `note` the first time it comes up in a turn; what is known need not be read again. */
+  once(note: string | null): string | null {
+    if (note === null || this.#explained.has(note)) return null;
+    this.#explained.add(note);
+    return note;
   }
 
   endTurn(): void {

@@ -50,7 +50,7 @@ function report(session: ExecSession, context: ToolContext, timeoutMs: number | 
   const signal = session.result?.type === 'exited' ? session.result.signal : null;
   const note =
     session.result && context.sandboxed
-      ? explainDenial({ policy: context.policy, result: session.result, output: text })
+      ? context.sessions.once(explainDenial({ policy: context.policy, result: session.result, output: text }))
       : null;
   const lines = [
     `Exit code: ${exitCode}${signal ? ` (killed by signal ${signal})` : ''}`,
