@@ -6,7 +6,7 @@ import type { ApprovalDecision, ApprovalRequest } from '../protocol/index.js';
 import { isObject, type JsonObject } from './message.js';
 
 /** A no that comes faster than this was hardly given by a person: many hosts decline by themselves. */
-export const PERSON_MIN_MS = 1_000;
+const PERSON_MIN_MS = 1_000;
 
 export type ReplyContext = {
   readonly request: ApprovalRequest;

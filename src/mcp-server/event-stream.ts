@@ -53,6 +53,7 @@ export class EventStream {
   }
 
   #merge(event: DeltaEvent): void {
+    if (event.type === 'command.output' && this.#leftFor(event.item_id) === 0) return;
     const key = deltaKey(event);
     const text = event.type === 'command.output' ? event.chunk : event.delta;
     const held = this.#deltas.get(key) ?? { sample: event, parts: [], length: 0 };
@@ -80,11 +81,15 @@ export class EventStream {
 
   /** The chunks as one, within what is sent of one command; "" when that is used up. */
   #output(itemId: string, parts: string[]): string {
-    const sent = this.#outputSent.get(itemId) ?? 0;
     const bytes = Buffer.concat(parts.map(part => Buffer.from(part, 'base64')));
-    const allowed = bytes.subarray(0, Math.max(0, MAX_OUTPUT_BYTES - sent));
-    this.#outputSent.set(itemId, sent + allowed.length);
+    const allowed = bytes.subarray(0, this.#leftFor(itemId));
+    this.#outputSent.set(itemId, (this.#outputSent.get(itemId) ?? 0) + allowed.length);
     return allowed.toString('base64');
+  }
+
+  /** How much more of a command's output is sent, bytes. */
+  #leftFor(itemId: string): number {
+    return MAX_OUTPUT_BYTES - (this.#outputSent.get(itemId) ?? 0);
   }
 
   #send(message: CodexMessage): void {

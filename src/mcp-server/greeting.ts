@@ -10,7 +10,7 @@ import { INSTRUCTIONS, TOOLS } from './tool-definitions.js';
 export type Era = 'legacy' | 'modern';
 
 /** Versions with a handshake, newest first. */
-export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** Versions that come with every request. */
 export const MODERN_VERSIONS = ['2026-07-28'] as const;
 
@@ -22,7 +22,7 @@ const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
 export const SERVER_CAPABILITIES = { tools: {} };
 
 /** The tools and this description change only with the version of the product. */
-export const CACHE_HINT = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+const CACHE_HINT = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 export type ServerInfo = { readonly name: string; readonly title: string; readonly version: string };
 

@@ -11,7 +11,7 @@ export type Incoming =
   | { type: 'response'; id: RequestId; outcome: { result: JsonObject } | { error: { code: number; message: string } } }
   | { type: 'invalid'; id: RequestId | null; code: number; message: string };
 
-export const PARSE_ERROR = -32700;
+const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;

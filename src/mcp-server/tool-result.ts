@@ -3,7 +3,7 @@ import type { TurnResult } from '../agent/index.js';
 import type { JsonObject } from './message.js';
 
 /** The text of an aborted turn that its call is still waiting for. */
-export const TURN_ABORTED = 'turn aborted';
+const TURN_ABORTED = 'turn aborted';
 
 /** A call that never got as far as a thread. */
 export function refusal(message: string): JsonObject {

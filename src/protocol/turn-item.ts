@@ -162,6 +162,6 @@ export function fileUri(path: string): string {
 
 /** Milliseconds (fractions allowed) as seconds and nanoseconds. */
 export function wireDuration(ms: number): WireDuration {
-  const secs = Math.floor(ms / 1000);
-  return { secs, nanos: Math.round((ms - secs * 1000) * 1e6) };
+  const nanos = Math.round(ms * 1e6);
+  return { secs: Math.floor(nanos / 1e9), nanos: nanos % 1e9 };
 }
