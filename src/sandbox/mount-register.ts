@@ -61,8 +61,8 @@ export class MountRegister {
   }
 
   /** Removes what a server has left that is no more. False: something is still in use, and its folder must stay. */
-  async sweep(dead: ServerDirectory): Promise<boolean> {
-    return this.#lock.run(() =>
+  sweep(dead: ServerDirectory): Promise<boolean> {
+    return this.#repeat(() =>
       readMarkers(dead.path)
         .map(marker => this.#drop(marker))
         .every(Boolean),
@@ -93,13 +93,18 @@ export class MountRegister {
 
   async #release(marker: Marker): Promise<void> {
     try {
-      // The last processes of the sandbox end a moment after it, and their mounts with them.
-      for (let step = 2; step < 500; step *= 2) {
-        if (await this.#lock.run(() => this.#drop(marker))) return;
-        await sleep(step);
-      }
+      await this.#repeat(() => this.#drop(marker));
     } catch {
       // The lock could not be had in time. The marker stays, and a later sweep finds it.
+    }
+  }
+
+  /** The last processes of a sandbox end a moment after it, and their mounts with them: several attempts in a second. */
+  async #repeat(attempt: () => boolean): Promise<boolean> {
+    for (let step = 2; ; step *= 2) {
+      if (await this.#lock.run(attempt)) return true;
+      if (step > 500) return false;
+      await sleep(step);
     }
   }
 

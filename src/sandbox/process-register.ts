@@ -5,8 +5,8 @@
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { killTreesNow } from './end-tree.js';
-import { hasEnvironment, isAlive, readProcesses } from './process-table.js';
-import { MARKER_VARIABLE, makeTree, type ProcessTree, signalGroup, signalProcess } from './process-tree.js';
+import { isAlive } from './process-table.js';
+import { makeTree, type ProcessTree, signalGroup } from './process-tree.js';
 import type { ServerDirectory } from './server-directory.js';
 import { Watchdog } from './watchdog.js';
 
@@ -29,18 +29,18 @@ export class ProcessRegister {
     return `${this.#id}.${++this.#commands}.`;
   }
 
-  add(pid: number, marker: string | null): ProcessTree {
-    const tree = makeTree(pid, marker);
+  add(pid: number, marker: string, isSandbox: boolean): ProcessTree {
+    const tree = makeTree(pid, marker, isSandbox);
     this.#live.add(tree);
     this.#watchdog.start();
-    if (marker !== null) this.#watchdog.add(pid);
+    this.#watchdog.add(pid);
     if (this.#directory && tree.startTime !== null) this.#write(`${pid} ${tree.startTime}\n`, this.#directory);
     return tree;
   }
 
   remove(tree: ProcessTree): void {
     this.#live.delete(tree);
-    if (tree.marker !== null) this.#watchdog.end(tree.pid);
+    this.#watchdog.end(tree.pid);
     if (this.#live.size === 0 && this.#directory) this.#clear(this.#directory);
   }
 
@@ -81,11 +81,7 @@ export function sweepProcesses(directory: ServerDirectory): void {
     // The start time tells a recycled pid from the process that was written down.
     if (isAlive(Number(pid), startTime)) signalGroup(Number(pid), 'SIGKILL');
   }
-  const marked = readProcesses().filter(p => hasEnvironment(p.pid, `${MARKER_VARIABLE}=${directory.id}.`));
-  killTreesNow(
-    marked.map(p => ({ pid: p.pid, startTime: p.startTime, marker: null, isSandbox: false, remaining: [] })),
-  );
-  for (const p of marked) signalProcess(p.pid, 'SIGKILL');
+  killTreesNow([{ pid: 0, startTime: null, marker: `${directory.id}.`, isSandbox: false, remaining: [] }]);
 }
 
 function readLines(file: string): string[] {

@@ -10,17 +10,16 @@ export type ProcessTree = {
   readonly pid: number;
   /** Null when it was gone before it could be looked up, and on platforms without /proc. */
   readonly startTime: string | null;
-  /** The value of `MARKER_VARIABLE` of this command; null for sandboxed commands, which have a PID namespace. */
-  readonly marker: string | null;
+  /** The value of `MARKER_VARIABLE` of this command. */
+  readonly marker: string;
   /** The first process is the sandbox: its end is KILL for the rest, so it gets no other signal. */
   readonly isSandbox: boolean;
   /** What was left of the group when the first process ended: proof that the group is still the same one. */
   remaining: readonly Pick<ProcessInfo, 'pid' | 'startTime'>[] | null;
 };
 
-export function makeTree(pid: number, marker: string | null): ProcessTree {
-  const startTime = readProcess(pid)?.startTime ?? null;
-  return { pid, marker, isSandbox: marker === null, startTime, remaining: null };
+export function makeTree(pid: number, marker: string, isSandbox: boolean): ProcessTree {
+  return { pid, marker, isSandbox, startTime: readProcess(pid)?.startTime ?? null, remaining: null };
 }
 
 /** Called when the first process has ended. Returns true when others of its group go on. */
@@ -76,7 +75,7 @@ export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 function belongsTo(tree: ProcessTree, info: ProcessInfo, all: readonly ProcessInfo[]): boolean {
   if (info.pid === tree.pid && info.startTime === tree.startTime) return true;
   if ((info.session === tree.pid || info.group === tree.pid) && isSameGroup(tree, all)) return true;
-  if (tree.marker === null || (tree.startTime !== null && isOlder(info.startTime, tree.startTime))) return false;
+  if (tree.startTime !== null && isOlder(info.startTime, tree.startTime)) return false;
   return hasEnvironment(info.pid, `${MARKER_VARIABLE}=${tree.marker}`);
 }
 

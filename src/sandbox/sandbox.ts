@@ -47,8 +47,7 @@ export type SandboxOptions = {
 export type SandboxCheck = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 type NotStarted = CommandResult & { type: 'not_started' };
-/** `marker` null: sandboxed. */
-type Prepared = Enclosed & { readonly marker: string | null };
+type Prepared = Enclosed & { readonly marker: string; readonly isSandbox: boolean };
 type Begin = (launch: Launch) => Promise<Child>;
 
 export interface Sandbox extends CommandRunner {
@@ -85,7 +84,7 @@ class SystemSandbox implements Sandbox {
   readonly #starts = new Set<Promise<unknown>>();
   /** Ends of commands that are still being cleaned up after. */
   readonly #releases = new Set<Promise<void>>();
-  #closed = false;
+  #closing: Promise<void> | null = null;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -120,8 +119,12 @@ class SystemSandbox implements Sandbox {
     return check;
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await within(Promise.all(this.#starts), CLOSE_MS);
     const trees = this.#register.trees();
     await within(Promise.all(trees.map(tree => endTree(tree, 0))), CLOSE_MS);
@@ -129,7 +132,7 @@ class SystemSandbox implements Sandbox {
     this.#register.close();
     await within(Promise.all(this.#releases), CLOSE_MS);
     if (!isProblem(this.#enclosure)) await this.#enclosure.close();
-    if (this.#directory) await this.#removeDirectory(this.#directory);
+    if (this.#directory) await this.#tidy(this.#directory);
   }
 
   killAllNow(): void {
@@ -144,7 +147,7 @@ class SystemSandbox implements Sandbox {
   }
 
   async #start(spec: CommandSpec, terminal: EncloseRequest['terminal'], begin: Begin) {
-    if (this.#closed) return notStarted('spawn', 'The command was not started: the server is shutting down.');
+    if (this.#closing) return notStarted('spawn', 'The command was not started: the server is shutting down.');
     if (!isDirectory(spec.cwd)) {
       return notStarted('spawn', `The working directory ${spec.cwd} does not exist or is no directory.`);
     }
@@ -155,7 +158,12 @@ class SystemSandbox implements Sandbox {
       ? this.#enclosure
       : await this.#enclosure.enclose({ spec, program, terminal });
     if (isProblem(enclosed)) return notStarted('sandbox', refusal(spec.policy, enclosed));
-    return this.#launch(spec, { ...enclosed, marker: null }, begin);
+    const marker = this.#register.nextMarker();
+    return this.#launch(
+      spec,
+      { ...enclosed, env: markedEnvironment(enclosed.env, marker), marker, isSandbox: true },
+      begin,
+    );
   }
 
   #unsandboxed(spec: CommandSpec, program: string): Prepared {
@@ -165,6 +173,7 @@ class SystemSandbox implements Sandbox {
       env: markedEnvironment(spec.env, marker),
       inherit: [],
       marker,
+      isSandbox: false,
       closeDescriptors: () => {},
       resultOf: async exit => ({ type: 'exited', exit_code: exitCodeOf(exit), signal: exit.signal }),
       release: () => Promise.resolve(),
@@ -192,7 +201,7 @@ class SystemSandbox implements Sandbox {
       prepared.closeDescriptors();
       if (typeof stdin === 'number') closeSync(stdin);
     }
-    const tree = this.#register.add(child.pid, prepared.marker);
+    const tree = this.#register.add(child.pid, prepared.marker, prepared.isSandbox);
     const command = new ManagedCommand({
       child,
       tree,
@@ -272,18 +281,19 @@ class SystemSandbox implements Sandbox {
   /** Ends and removes what servers that are no more have left. */
   async #sweep(): Promise<void> {
     for (const directory of deadServerDirectories(this.#options.stateDir)) {
-      try {
-        sweepProcesses(directory);
-        await this.#removeDirectory(directory);
-      } catch (error) {
-        this.#options.debug?.(`${directory.path} could not be cleaned up: ${messageOf(error)}`);
-      }
+      sweepProcesses(directory);
+      await this.#tidy(directory);
     }
   }
 
-  /** Stays when a mount point that it tells of is still in use, for a later sweep. */
-  async #removeDirectory(directory: ServerDirectory): Promise<void> {
-    if (!this.#mounts || (await this.#mounts.sweep(directory))) removeServerDirectory(directory);
+  /** Removes the mount points of a server and its folder; that stays when one is still in use, for a later sweep. */
+  async #tidy(directory: ServerDirectory): Promise<void> {
+    try {
+      if (!this.#mounts || (await this.#mounts.sweep(directory))) removeServerDirectory(directory);
+    } catch (error) {
+      // Another server was faster, or the state folder is gone: nobody is waiting for the result.
+      this.#options.debug?.(`${directory.path} could not be cleaned up: ${messageOf(error)}`);
+    }
   }
 }
 

@@ -1,21 +1,22 @@
 /**
- * The folder `STATE/servers/<pid>-<start time>-<host>/` of one running process of ours, and the folders of dead ones:
- * they tell which processes and mount points were left behind.
+ * The folder `STATE/servers/<pid>-<start time>-<host>-<random>/` of one running sandbox of ours, and the folders of dead
+ * ones: they tell which processes and mount points were left behind.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownIdentity, processState } from '../util/index.js';
 
 export type ServerDirectory = {
   readonly path: string;
-  /** Unique to this process: the value that marks its commands. */
+  /** Unique, also within one process: the value that marks its commands. */
   readonly id: string;
 };
 
-/** Makes the folder of this process. Throws when the state folder can't be written. */
+/** Throws when the state folder can't be written. */
 export function openServerDirectory(stateDir: string): ServerDirectory {
   const { pid, start, host } = ownIdentity();
-  const id = `${pid}-${start}-${host}`;
+  const id = `${pid}-${start}-${host}-${randomBytes(3).toString('hex')}`;
   const path = join(stateDir, 'servers', id);
   mkdirSync(join(path, 'pipes'), { recursive: true, mode: 0o700 });
   writeFileSync(ownerFile({ id, path }), id, { mode: 0o600 });

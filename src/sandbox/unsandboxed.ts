@@ -1,4 +1,4 @@
-/** The way to run a command without a sandbox: as it is, but unable to outlive us where the platform helps. */
+/** The way to run a command without a sandbox: as it is, but unable to outlive us where the platform helps; and the mark that all commands carry. */
 import { MARKER_VARIABLE } from './process-tree.js';
 
 /** `setpriv` is the absolute path of the program, or null. */

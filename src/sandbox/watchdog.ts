@@ -14,8 +14,8 @@ import type { ServerDirectory } from './server-directory.js';
 /**
  * `$1`: what the environment of our commands holds; processes that left their group are found by it. `$2`: the folder
  * of this server, `$3`: the folder of all servers, `$4`: the lock of the mount points, `$5`: the file that the lock is
- * a link to while the shell holds it. The rules for mount points are those of `MountRegister`: never one that
- * another marker names or that is mounted anywhere.
+ * a link to while the shell holds it. The rules for mount points are those of `MountRegister`: never one that a living
+ * server uses or that is mounted anywhere.
  */
 const SCRIPT = `
 groups=' '
@@ -32,10 +32,21 @@ for file in $(grep -alsF -- "$1" /proc/[0-9]*/environ); do
 done
 [ -n "$2" ] || exit 0
 
+# A server folder is called PID-START-...; field 22 of the stat file, the 20th after the name, is the start time.
+lives() {
+  pid=\${1%%-*}
+  start=\${1#*-}
+  start=\${start%%-*}
+  stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 1
+  set -- \${stat##*) }
+  [ "\${20}" = "$start" ]
+}
+
 in_use() {
   for file in "$3"/*/mounts/*; do
-    case $file in "$2"/*) continue ;; esac
-    grep -qsxF -e "used $path" -e "made $path" "$file" && return 0
+    server=\${file%/mounts/*}
+    server=\${server##*/}
+    if grep -qsxF "used $path" "$file" && lives "$server"; then return 0; fi
   done
   escaped=$(printf '%s' "$path" | sed 's/ /\\\\040/g')
   grep -qsF " $escaped " /proc/[0-9]*/mountinfo

@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeIf } from '../support/requires.js';
+import { startServer } from './server-process.js';
+import { FULL, makePlace, openSandbox, processesWith, uniqueSeconds, until, workspaceWrite } from './support.js';
+
+describe('a server that is killed with SIGKILL', () => {
+  test('takes its unsandboxed commands along, with all their descendants', async () => {
+    const place = makePlace();
+    const seconds = uniqueSeconds();
+    const server = await startServer(place, FULL, [
+      `sleep ${seconds}`,
+      `(sleep ${seconds} & sleep ${seconds}; wait) | cat`,
+      `setsid sleep ${seconds} & nohup sleep ${seconds} & env -i sleep ${seconds} & wait`,
+    ]);
+    await until(() => processesWith(`sleep ${seconds}`).length >= 6, 'the commands');
+    await server.kill('SIGKILL');
+    await until(() => processesWith(seconds).length === 0, 'their end');
+    await until(() => readdirSync(join(place.stateDir, 'servers')).length === 0, 'the end of its folder');
+  });
+
+  test('leaves nothing that the next server does not end, even if its watchdog was killed first', async () => {
+    const place = makePlace();
+    const seconds = uniqueSeconds();
+    const server = await startServer(place, FULL, [`setsid sleep ${seconds} & sleep ${seconds}; true`]);
+    await until(() => processesWith(`sleep ${seconds}`).length >= 2, 'the commands');
+    for (const pid of processesWith('owner-of-watchdog')) {
+      if (processesWith(place.root).includes(pid)) process.kill(pid, 'SIGKILL');
+    }
+    await server.kill('SIGKILL');
+    expect(processesWith(`sleep ${seconds}`).length).toBeGreaterThan(0);
+    openSandbox(place);
+    await until(() => processesWith(`sleep ${seconds}`).length === 0, 'their end');
+  });
+
+  test('a recycled process number in its register does no harm', async () => {
+    const place = makePlace();
+    const dead = join(place.stateDir, 'servers', '4000000-1-00000000-abcdef');
+    const own = readdirSync('/proc').includes(String(process.pid)) ? process.pid : 0;
+    mkdirSync(dead, { recursive: true });
+    writeFileSync(join(dead, 'processes'), `${own} 12345\n`);
+    openSandbox(place);
+    // Whoever had this number before: we are still here, and so is a folder whose host is not this one.
+    await new Promise(resolve => setTimeout(resolve, 100));
+    expect(existsSync(dead)).toBe(true);
+  });
+});
+
+describeIf('bubblewrap', 'sandboxed commands of a server that is killed', () => {
+  test('end with it, and no mount point stays in the workspace', async () => {
+    const place = makePlace();
+    const seconds = uniqueSeconds();
+    const server = await startServer(place, workspaceWrite(), [
+      `sleep ${seconds}`,
+      `setsid sleep ${seconds} & sleep ${seconds}`,
+    ]);
+    await until(() => processesWith(`sleep ${seconds}`).length >= 3, 'the commands');
+    expect(readdirSync(place.ws)).not.toEqual([]);
+    await server.kill('SIGKILL');
+    await until(() => processesWith(seconds).length === 0, 'their end');
+    await until(() => readdirSync(place.ws).length === 0, 'the mount points');
+  });
+
+  test('their mount points are removed by the next server when nobody else did', async () => {
+    const place = makePlace();
+    const seconds = uniqueSeconds();
+    const server = await startServer(place, workspaceWrite(), [`sleep ${seconds}`]);
+    await until(() => processesWith(`sleep ${seconds}`).length >= 1, 'the command');
+    for (const pid of processesWith('owner-of-watchdog')) {
+      if (processesWith(place.root).includes(pid)) process.kill(pid, 'SIGKILL');
+    }
+    await server.kill('SIGKILL');
+    expect(readdirSync(place.ws)).not.toEqual([]);
+    openSandbox(place);
+    await until(() => processesWith(seconds).length === 0, 'its end');
+    await until(() => readdirSync(place.ws).length === 0, 'the mount points');
+  });
+
+  test('mount points that another server uses stay until that one is done', async () => {
+    const place = makePlace();
+    const seconds = [uniqueSeconds(), uniqueSeconds()];
+    const policy = workspaceWrite();
+    const line = (s: string | undefined) =>
+      `sleep ${s} & while :; do mkdir -p .git/hooks && echo BROKEN; sleep 0.02; done`;
+    const first = await startServer(place, policy, [line(seconds[0])]);
+    const second = await startServer(place, policy, [line(seconds[1])]);
+    await until(() => seconds.every(s => processesWith(`sleep ${s}`).length > 0), 'both commands');
+    await first.kill('SIGKILL');
+    await until(() => processesWith(`sleep ${seconds[0]}`).length === 0, 'the end of the first');
+    // Its watchdog makes ten rounds in a second, and must leave what the second one uses in each of them.
+    await until(() => processesWith(first.state).length === 0, 'the end of its watchdog');
+    expect(readdirSync(place.ws).toSorted()).toEqual(['.agents', '.codex', '.git', '.openinterpreter']);
+    expect(readdirSync(join(place.ws, '.git'))).toEqual([]);
+    await second.kill('SIGKILL');
+    await until(() => readdirSync(place.ws).length === 0, 'the mount points');
+    expect([first.output(), second.output()].join('')).not.toContain('BROKEN');
+  });
+});
