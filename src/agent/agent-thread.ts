@@ -2,19 +2,13 @@
 
 import { createGrants, type Grants } from '../approvals/index.js';
 import type { Config } from '../config/index.js';
-import {
-  type EventSink,
-  type HistoryItem,
-  type Item,
-  NO_USAGE,
-  type ThreadSettings,
-  type TurnError,
-} from '../protocol/index.js';
+import { type EventSink, type HistoryItem, NO_USAGE, type ThreadSettings, type TurnError } from '../protocol/index.js';
 import { acquireThreadLock, type LockResult, type ThreadRecord as StoredRecord } from '../rollout/index.js';
 import { ExecSessions } from '../tools/index.js';
 import { BASE_INSTRUCTIONS } from './base-instructions.js';
 import { contextItems, currentContext, message, type SentContext } from './context.js';
 import type { AgentDeps } from './deps.js';
+import { createHooks, createNotifier, type Notifier, type ThreadHooks, type TurnHooks } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
 import { readThread } from './read-thread.js';
 import { Serial } from './serial.js';
@@ -26,8 +20,11 @@ import { nativeTools } from './tool-set.js';
 import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
 import { fanOut, type TurnClock, turnTimes } from './turn-events.js';
+import { addPrompt, startSession } from './turn-opening.js';
 import { createTurnContext, type ThreadRules } from './turn-setup.js';
-import { promptContent } from './user-input.js';
+
+/** How long closing waits for `notify` programs. */
+const NOTIFY_WAIT_MS = 1000;
 
 /** How long a turn waits for another process that runs the same thread. */
 const LOCK_WAIT_MS = 5000;
@@ -55,6 +52,11 @@ export class AgentThread implements Thread {
   readonly #record: ThreadRecord;
   readonly #rules: ThreadRules;
   readonly #skills: ThreadSkills;
+  readonly #hooks: ThreadHooks;
+  readonly #notifier: Notifier;
+  readonly #source: string;
+  /** What SessionStart hooks are told; null once they have run. */
+  #sessionStart: 'startup' | 'resume' | null;
   readonly #state: TurnState;
   #sent: SentContext | null = null;
   /** The turn before ended without an end of its own: its process died. */
@@ -68,6 +70,8 @@ export class AgentThread implements Thread {
     this.id = options.id;
     this.#deps = options.deps;
     this.#config = options.config;
+    this.#source = options.source;
+    this.#sessionStart = options.restored ? 'resume' : 'startup';
     this.#grants = createGrants();
     this.#rules = new LoadedThreadRules(options.config.rules_dirs, text => this.#warnings.push(text));
     this.#record = new ThreadRecord({ ...options, version: options.deps.version });
@@ -85,6 +89,12 @@ export class AgentThread implements Thread {
       userHome: options.deps.env['HOME'] ?? null,
       warn: text => this.#warnings.push(text),
     });
+    this.#hooks = createHooks({
+      ...options,
+      transcriptPath: () => this.#record.path,
+      warn: text => this.#warnings.push(text),
+    });
+    this.#notifier = createNotifier(options);
     if (options.restored) this.#restore(options.restored);
   }
 
@@ -108,7 +118,17 @@ export class AgentThread implements Thread {
   /** Ends the commands that still run and closes the record. Waits for the running turn, which must be interrupted. */
   async close(): Promise<void> {
     await this.#sessions.close();
-    await this.#turns.run(() => Promise.resolve(this.#record.close()));
+    await this.#turns.run(async () => {
+      await Promise.all([this.#sessionEnd(), this.#notifier.settle(NOTIFY_WAIT_MS)]);
+      this.#record.close();
+    });
+  }
+
+  async #sessionEnd(): Promise<void> {
+    if (this.#sessionStart !== null) return;
+    const span = this.#deps.tracer.span('session_end', { 'gen_ai.conversation.id': this.id });
+    await this.#hooks.sessionEnd(span, this.#deps.warn);
+    span.end();
   }
 
   async #locked(options: RunOptions): Promise<TurnResult> {
@@ -173,6 +193,7 @@ export class AgentThread implements Thread {
       model_context_window: this.#window(),
     });
     this.#sessions.beginTurn(turnId, emit);
+    const hooks = this.#hooks.forTurn({ turnId, emit, signal, span });
     const turn = createTurnContext({
       ...options,
       threadId: this.id,
@@ -184,15 +205,17 @@ export class AgentThread implements Thread {
       sessions: this.#sessions,
       grants: this.#grants,
       rules: this.#rules,
+      hooks,
       onGrant: keys => this.#record.grant(keys),
       span,
       emit,
       signal,
       abort: () => decision.abort(),
     });
-    const end = await this.#runTurn(turn, options);
+    const end = await this.#runTurn(turn, options, hooks);
     if (end.type === 'aborted') await this.#afterInterrupt(turn);
     this.#emitEnd(end, turnId, clock, emit);
+    if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
     this.#sessions.endTurn();
     this.#record.endTurn();
     if (end.type === 'failed') span.fail(end.error.message);
@@ -232,7 +255,7 @@ export class AgentThread implements Thread {
     return this.#config.model_context_window ?? this.#state.model.context_window;
   }
 
-  async #runTurn(turn: TurnContext, options: RunOptions): Promise<TurnEnd> {
+  async #runTurn(turn: TurnContext, options: RunOptions, hooks: TurnHooks): Promise<TurnEnd> {
     await this.#rules.reload();
     const context = await this.#context();
     this.#warn(turn.emit);
@@ -242,8 +265,8 @@ export class AgentThread implements Thread {
       instructions: this.#config.instructions.base ?? BASE_INSTRUCTIONS,
       outputSchema: options.output_schema ?? null,
       freshContext: () => this.#freshContext(),
-      beforeStop: () => Promise.resolve(null),
-      beforeCompaction: () => Promise.resolve(),
+      beforeStop: lastMessage => hooks.stop(lastMessage),
+      beforeCompaction: () => hooks.preCompact(),
     };
     if (this.#state.history.length > 0) {
       const end = await compactBeforeTurn(turnOptions);
@@ -253,24 +276,24 @@ export class AgentThread implements Thread {
     this.#interrupted = false;
     addToHistory(this.#state, turn, contextItems(context, this.#sent));
     this.#remember(context);
-    await this.#addPrompt(turn, options);
-    return runTurn(turnOptions);
+    const opening = { state: this.#state, turn, hooks };
+    const source = this.#sessionStart;
+    this.#sessionStart = null;
+    const end =
+      (source && (await startSession(opening, source))) ?? (await addPrompt(opening, options.input, this.#skills));
+    this.#warn(turn.emit);
+    return end ?? runTurn(turnOptions);
   }
 
-  async #addPrompt(turn: TurnContext, options: RunOptions): Promise<void> {
-    const content = await promptContent(options.input);
-    const id = newItemId('msg');
-    addToHistory(this.#state, turn, [{ type: 'message', id, role: 'user', content }]);
-    const item: Item = { type: 'user_message', id, content: [...options.input] };
-    turn.emit({ type: 'item.started', item, at_ms: Date.now() });
-    turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
-    const skills = await this.#skills.mentioned(options.input);
-    addToHistory(
-      this.#state,
-      turn,
-      skills.map(text => message('user', [text])),
-    );
-    this.#warn(turn.emit);
+  #notify(turnId: string, options: RunOptions, lastMessage: string | null): void {
+    this.#notifier.turnCompleted({
+      threadId: this.id,
+      turnId,
+      cwd: this.#config.cwd,
+      client: `open_interpreter_${this.#source}`,
+      inputMessages: options.input.flatMap(part => (part.type === 'text' ? [part.text] : [])),
+      lastMessage,
+    });
   }
 
   async #context(): Promise<SentContext> {

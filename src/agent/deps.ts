@@ -21,6 +21,8 @@ export type AgentDeps = {
   /** The present configuration with what a thread was started with on top. Throws with a message for the caller. */
   readonly restoreConfig: (stored: StoredThread) => Config;
   readonly tracer: Tracer;
+  /** True: hooks of projects that are not trusted run as well. */
+  readonly bypassHookTrust?: boolean;
   /** For the log of the process; not shown to models or callers. */
   readonly warn: (message: string) => void;
 };

@@ -10,6 +10,7 @@ export function sessionMeta(thread: {
   source: string;
   version: string;
   startedAt: Date;
+  forkedFromId?: string;
 }): SessionMeta {
   const { config } = thread;
   return {
@@ -21,6 +22,7 @@ export function sessionMeta(thread: {
     source: thread.source,
     model_provider: config.provider.id,
     base_instructions: config.instructions.base ?? BASE_INSTRUCTIONS,
+    ...(thread.forkedFromId === undefined ? {} : { forked_from_id: thread.forkedFromId }),
     git: null,
     interpreter: json({
       own_base_instructions: config.instructions.base !== null,
@@ -74,6 +76,20 @@ export function withStoredLimits(config: Config, record: ThreadRecord): Config {
     return [key, typeof stored === 'number' ? stored : value];
   });
   return Object.freeze({ ...config, ...Object.fromEntries(kept) });
+}
+
+/** `config` with the instructions the thread was started with where it has none of its own. */
+export function withStoredInstructions(config: Config, record: ThreadRecord): Config {
+  const stored = storedThread(record).instructions;
+  const { base, developer, compact_prompt: compactPrompt } = config.instructions;
+  return Object.freeze({
+    ...config,
+    instructions: {
+      base: base ?? stored?.base ?? null,
+      developer: developer ?? stored?.developer ?? null,
+      compact_prompt: compactPrompt ?? stored?.compact_prompt ?? null,
+    },
+  });
 }
 
 function limitsOf(config: Config) {

@@ -1,12 +1,12 @@
 /** All threads of this process: makes them, finds them in memory or on disk, ends them. */
 import type { Config } from '../config/index.js';
-import { isThreadId } from '../rollout/index.js';
+import { isThreadId, type ThreadRecord } from '../rollout/index.js';
 import { messageOf } from '../util/index.js';
 import { AgentThread } from './agent-thread.js';
 import type { AgentDeps } from './deps.js';
 import { newId } from './ids.js';
 import { readThread } from './read-thread.js';
-import { storedThread, withStoredLimits } from './stored-settings.js';
+import { storedThread, withStoredInstructions, withStoredLimits } from './stored-settings.js';
 import { type Thread, type ThreadManager, ThreadUnavailableError } from './thread.js';
 
 /** `home`: where threads are looked for that are not in memory. */
@@ -25,19 +25,24 @@ class Manager implements ThreadManager {
     this.#home = home;
   }
 
-  async startThread(config: Config, source: string): Promise<Thread> {
+  async startThread(config: Config, source: string, forkOf?: string): Promise<Thread> {
+    const parent = forkOf === undefined ? undefined : await this.#read(forkOf);
     const id = newId();
-    const thread = new AgentThread({ id, config, source, deps: this.#deps });
+    const thread = new AgentThread({
+      id,
+      config: parent ? withStoredInstructions(config, parent) : config,
+      source,
+      deps: this.#deps,
+      ...(parent ? { forked: parent } : {}),
+    });
     this.#threads.set(id, Promise.resolve(thread));
     return thread;
   }
 
-  async getThread(id: string, adjust: (stored: Config) => Config = config => config): Promise<Thread> {
-    if (!isThreadId(id))
-      throw new ThreadUnavailableError('not_found', `No thread has the id ${id}: it is no thread id.`);
+  async getThread(id: string, config?: Config): Promise<Thread> {
     const known = this.#threads.get(id);
     if (known) return known;
-    const loading = this.#load(id, adjust);
+    const loading = this.#load(id, config);
     this.#threads.set(id, loading);
     try {
       return await loading;
@@ -52,14 +57,23 @@ class Manager implements ThreadManager {
     await Promise.all(threads.flatMap(thread => (thread.status === 'fulfilled' ? [thread.value.close()] : [])));
   }
 
-  async #load(id: string, adjust: (stored: Config) => Config): Promise<AgentThread> {
-    const record = await readThread(this.#home, id);
-    let config: Config;
+  async #read(id: string): Promise<ThreadRecord> {
+    if (!isThreadId(id))
+      throw new ThreadUnavailableError('not_found', `No thread has the id ${id}: it is no thread id.`);
+    return readThread(this.#home, id);
+  }
+
+  async #load(id: string, given: Config | undefined): Promise<AgentThread> {
+    const record = await this.#read(id);
+    const config = given ? withStoredInstructions(given, record) : this.#storedConfig(id, record);
+    return new AgentThread({ id, config, source: record.meta.source, deps: this.#deps, restored: record });
+  }
+
+  #storedConfig(id: string, record: ThreadRecord): Config {
     try {
-      config = adjust(withStoredLimits(this.#deps.restoreConfig(storedThread(record)), record));
+      return withStoredLimits(this.#deps.restoreConfig(storedThread(record)), record);
     } catch (error) {
       throw new ThreadUnavailableError('unreadable', `Thread ${id} can't be continued: ${messageOf(error)}`);
     }
-    return new AgentThread({ id, config, source: record.meta.source, deps: this.#deps, restored: record });
   }
 }

@@ -8,8 +8,10 @@ import {
   openRollout,
   type RolloutWriter,
   type ThreadRecord as StoredRecord,
+  type Usage,
 } from '../rollout/index.js';
 import type { SentContext } from './context.js';
+import { newId } from './ids.js';
 import { recordEvents } from './recording.js';
 import { sessionMeta, turnSettings } from './stored-settings.js';
 
@@ -48,11 +50,33 @@ export class ThreadRecord {
   /** Takes up the record of a thread that was read; returns what its model had been told. */
   restore(stored: StoredRecord, grants: Grants): SentContext | null {
     this.#writer?.close();
-    this.#writer = openRollout(stored.append_point, { warn: this.#warn });
+    this.#writer = this.#options.config.persist ? openRollout(stored.append_point, { warn: this.#warn }) : null;
+    return this.#takeOver(stored, grants);
+  }
+
+  /** Begins the record with a copy of another thread's; returns what its model had been told. */
+  copy(parent: StoredRecord, grants: Grants): SentContext | null {
+    const writer = this.#writer;
+    if (writer) {
+      const { config } = this.#options;
+      const meta = sessionMeta({ ...this.#options, startedAt: new Date(), forkedFromId: parent.meta.id });
+      writer.append({ type: 'session_meta', payload: meta });
+      writer.append({ type: 'turn_context', payload: turnSettings(newId(), config) });
+      for (const item of parent.history) writer.append({ type: 'response_item', payload: item });
+      for (const state of parent.world_state)
+        writer.append({ type: 'world_state', payload: { full: state === parent.world_state[0], state } });
+      for (const note of parent.notes) writer.append({ type: 'interpreter', payload: note });
+      if (parent.usage) writer.append({ type: 'event_msg', payload: tokenCount(parent.usage) });
+      writer.flush();
+    }
+    return this.#takeOver(parent, grants);
+  }
+
+  #takeOver(stored: StoredRecord, grants: Grants): SentContext | null {
     for (const note of stored.notes)
       if (note.kind === 'grant' && Array.isArray(note['keys'])) grants.add(strings(note['keys']));
     for (const problem of stored.problems)
-      this.#warnings.push(`Line ${problem.line} of ${this.path} was left out: ${problem.reason}`);
+      this.#warnings.push(`Line ${problem.line} of ${problem.path} was left out: ${problem.reason}`);
     const sent = stored.world_state.at(-1)?.['interpreter_context'];
     this.#context = JSON.stringify(sent ?? null);
     // Written by `context` below; anything else that a file may hold there only costs a repetition of the context.
@@ -110,6 +134,11 @@ export class ThreadRecord {
   #warn = (text: string): void => {
     this.#warnings.push(text);
   };
+}
+
+function tokenCount({ total, last, model_context_window }: Usage) {
+  const info = { total_token_usage: total, last_token_usage: last, model_context_window };
+  return { type: 'token_count' as const, info, rate_limits: null };
 }
 
 function strings(values: readonly unknown[]): string[] {

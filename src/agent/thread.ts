@@ -58,13 +58,18 @@ export class ThreadUnavailableError extends Error {
 
 /** All threads of this process. */
 export interface ThreadManager {
-  /** Makes a thread; nothing is written before its first turn. `source` is `mcp` or `exec`. */
-  startThread(config: Config, source: string): Promise<Thread>;
   /**
-   * The thread with this id, from memory or from its rollout (with its own settings, then `adjust`).
-   * Throws ThreadUnavailableError.
+   * Makes a thread; nothing is written before its first turn. `source` is `mcp` or `exec`. With `forkOf`, the id of a
+   * thread on disk, the new one goes on with a copy of its history, totals and grants, and is written at once.
+   * Throws ThreadUnavailableError when there is nothing to copy.
    */
-  getThread(id: string, adjust?: (stored: Config) => Config): Promise<Thread>;
+  startThread(config: Config, source: string, forkOf?: string): Promise<Thread>;
+  /**
+   * The thread with this id, from memory or from its rollout. It goes on with its own settings, or, when it was not in
+   * memory, with `config`; instructions that `config` does not have stay those of the thread. Throws
+   * ThreadUnavailableError.
+   */
+  getThread(id: string, config?: Config): Promise<Thread>;
   /** Interrupts all turns, ends all commands and inner servers, flushes rollouts. At most about a second. */
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import type {
 } from '../protocol/index.js';
 import type { Tool, ToolContext, ToolFacts } from '../tools/index.js';
 import { messageOf } from '../util/index.js';
+import type { ToolUse } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
 import type { TurnContext } from './turn-context.js';
 
@@ -83,12 +84,13 @@ async function performWith(tool: Tool, raw: string, facts: ToolFacts, turn: Turn
         : outcome;
     }
     case 'act':
-      return act({ tool, input: parsed.input, action: plan.action, item: plan.item, facts, turn });
+      return act({ tool, raw, input: parsed.input, action: plan.action, item: plan.item, facts, turn });
   }
 }
 
 type Act = {
   tool: Tool;
+  raw: string;
   input: unknown;
   action: Action;
   item: Item | undefined;
@@ -98,8 +100,10 @@ type Act = {
 
 async function act(call: Act): Promise<Outcome> {
   const { tool, action, item, facts, turn } = call;
-  const hook = await turn.beforeTool(tool.name, action, call.input);
-  if (hook) return refused(hook);
+  const use: ToolUse = { call_id: facts.call_id, tool: tool.name, raw: call.raw, action };
+  const hooks = await turn.beforeTool(use);
+  if (hooks.blocked !== null) return refused(hooks.blocked);
+  if (turn.signal.aborted) return refused('aborted by user');
   const verdict = await turn.judge(action, facts);
   if (item) turn.emit({ type: 'item.started', item: announced(item, verdict), at_ms: Date.now() });
   const permission = await permit(call, verdict);
@@ -124,10 +128,14 @@ async function act(call: Act): Promise<Outcome> {
   };
   const result = await tool.run(call.input, context);
   if (action.type === 'patch') await turn.diff.after(action, turn.emit);
-  const note = [permission.note, await turn.afterTool(tool.name, action, call.input, result.output)]
-    .filter(text => text)
-    .join('\n');
-  return { ...result, output: note && typeof result.output === 'string' ? `${result.output}\n${note}` : result.output };
+  const notes = [permission.note ?? [], hooks.contexts, await turn.afterTool(use, result.output)].flat();
+  return { ...result, output: withNotes(result.output, notes) };
+}
+
+function withNotes(output: ToolOutput, notes: readonly string[]): ToolOutput {
+  if (notes.length === 0) return output;
+  const text = notes.join('\n');
+  return typeof output === 'string' ? `${output}\n${text}` : [...output, { type: 'input_text', text }];
 }
 
 function announced(item: Item, verdict: Verdict): Item {

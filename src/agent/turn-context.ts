@@ -3,6 +3,7 @@ import type { Action, Approver, EventSink, ToolOutput, ToolSpec, Verdict } from 
 import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
 import type { Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
+import type { ToolUse } from './hooks/index.js';
 import type { TurnDiff } from './turn-diff.js';
 
 /** The tools a model is offered in this turn. */
@@ -38,8 +39,8 @@ export type TurnContext = {
   readonly grant: (keys: readonly string[]) => void;
   /** Returns what went wrong, or null. */
   readonly saveRule: (prefix: string[]) => Promise<string | null>;
-  /** Hooks before a tool: the text for the model when one blocks the call. */
-  readonly beforeTool: (tool: string, action: Action, input: unknown) => Promise<string | null>;
-  /** Hooks after a tool: text to add to the output. */
-  readonly afterTool: (tool: string, action: Action, input: unknown, output: ToolOutput) => Promise<string | null>;
+  /** Hooks before a tool: `blocked` is what the model gets instead of running it, `contexts` go with the output. */
+  readonly beforeTool: (use: ToolUse) => Promise<{ blocked: string | null; contexts: readonly string[] }>;
+  /** Hooks after a tool: texts to add to the output. */
+  readonly afterTool: (use: ToolUse, output: ToolOutput) => Promise<readonly string[]>;
 };

@@ -16,6 +16,7 @@ import { pathAccess, policyEnvironment, writableRoots } from '../sandbox/index.j
 import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
 import { messageOf, type Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
+import type { TurnHooks } from './hooks/index.js';
 import type { RunOptions } from './thread.js';
 import { createToolSet } from './tool-set.js';
 import type { TurnContext } from './turn-context.js';
@@ -34,6 +35,7 @@ export type TurnSetup = {
   readonly sessions: ExecSessions;
   readonly grants: Grants;
   readonly rules: ThreadRules;
+  readonly hooks: TurnHooks;
   readonly onGrant: (keys: readonly string[]) => void;
   readonly span: Span;
   readonly emit: EventSink;
@@ -72,8 +74,8 @@ export function createTurnContext(setup: TurnSetup): TurnContext {
         return `The rule could not be saved: ${messageOf(error)}`;
       }
     },
-    beforeTool: () => Promise.resolve(null),
-    afterTool: () => Promise.resolve(null),
+    beforeTool: use => setup.hooks.preToolUse(use),
+    afterTool: (use, output) => setup.hooks.postToolUse(use, output),
   };
 }
 

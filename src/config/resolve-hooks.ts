@@ -1,7 +1,7 @@
 /** Hooks of every layer, from the lowest up: unlike other lists they add to each other. */
 import path from 'node:path';
 import { HOOK_EVENTS, type HookEventName, type HookSettings } from '../protocol/index.js';
-import { messageOf } from '../util/index.js';
+import { messageOf, parsePattern } from '../util/index.js';
 import { ConfigError } from './errors.js';
 import { absolutePath, type Env } from './home.js';
 import { atLayer, judgeIssues, type Layer, throwErrors } from './layer.js';
@@ -75,7 +75,7 @@ function hooksOf(layer: Layer, trusted: boolean): HookSettings[] {
 function checkMatcher(matcher: string | undefined, layer: Layer, event: string, index: number): void {
   if (matcher === undefined || matcher === '' || matcher === '*') return;
   try {
-    new RegExp(matcher);
+    parsePattern(matcher);
   } catch (error) {
     const message = `\`${matcher}\` is not a regular expression`;
     throw new ConfigError(atLayer(layer, ['hooks', event, index, 'matcher'], message, 'value'), { cause: error });

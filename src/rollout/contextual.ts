@@ -8,6 +8,7 @@ const CONTEXT_BEGINS = [
   '<turn_aborted>',
   '<user_shell_command>',
   '<skill>',
+  '<hook_prompt',
   '<subagent_notification>',
 ];
 

@@ -4,6 +4,7 @@ export * from './build-info.js';
 export * from './errors.js';
 export type { FileComparison, FileState } from './git-diff.js';
 export * from './load-diffs.js';
+export * from './pattern.js';
 export * from './process-identity.js';
 export * from './tracer.js';
 export * from './truncate.js';

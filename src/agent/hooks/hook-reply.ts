@@ -74,7 +74,7 @@ function readJson(hook: HookSettings, text: string): HookReply {
   const specific = fields(value['hookSpecificOutput']);
   const about = specific['hookEventName'];
   if (about !== undefined && about !== hook.event) {
-    return warning(hook, `answered with hookSpecificOutput of ${String(about)}`);
+    return warning(hook, `answered with hookSpecificOutput of ${JSON.stringify(about)}`);
   }
   const warnings: string[] = [];
   const message = string(value['systemMessage']);

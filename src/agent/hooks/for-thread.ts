@@ -1,0 +1,52 @@
+/** The programs of the person that a thread runs, as its configuration has them. */
+import { type Config, commandEnvironment, providerVariables } from '../../config/index.js';
+import type { AgentDeps } from '../deps.js';
+import { Notifier } from './notify.js';
+import { ThreadHooks } from './thread-hooks.js';
+
+export type ThreadProgramsOptions = {
+  readonly id: string;
+  readonly config: Config;
+  readonly deps: AgentDeps;
+  /** Where the rollout is; null when there is none. */
+  readonly transcriptPath: () => string | null;
+  /** For the person. */
+  readonly warn: (message: string) => void;
+};
+
+/** Hooks get the environment that the policy of the thread gives to commands. */
+export function createHooks({ id, config, deps, transcriptPath, warn }: ThreadProgramsOptions): ThreadHooks {
+  return new ThreadHooks({
+    threadId: id,
+    config,
+    bypassTrust: deps.bypassHookTrust ?? false,
+    runner: deps.sandbox,
+    shell: deps.shell,
+    env: () =>
+      commandEnvironment(config.shell_environment, deps.env, {
+        threadId: id,
+        dropNames: providerVariables(config.provider),
+        extraPath: deps.extraPath,
+      }),
+    transcriptPath,
+    warn,
+  });
+}
+
+/** No project can set this program, so it gets the environment of the process, but for the provider's key. */
+export function createNotifier({ config, deps }: Pick<ThreadProgramsOptions, 'config' | 'deps'>): Notifier {
+  return new Notifier({
+    argv: config.notify,
+    cwd: config.cwd,
+    env: () => {
+      const dropped = new Set(providerVariables(config.provider));
+      return Object.fromEntries(
+        Object.entries(deps.env).flatMap(([name, value]) =>
+          value === undefined || dropped.has(name) ? [] : [[name, value]],
+        ),
+      );
+    },
+    runner: deps.sandbox,
+    warn: deps.warn,
+  });
+}
