@@ -5,21 +5,9 @@
  * decide what a thread does next.
  */
 export { isPrompt } from './contextual.js';
-export type {
-  CompactedLine,
-  HistoryBase,
-  InterpreterLine,
-  Json,
-  JsonObject,
-  RolloutEvent,
-  RolloutLine,
-  SessionMeta,
-  TurnSettings,
-  WorldState,
-} from './lines.js';
+export type { JsonObject, RolloutLine, SessionMeta, TurnSettings } from './lines.js';
 export { deleteRollout, moveRollout } from './move-rollout.js';
 export {
-  type Problem,
   readRollout,
   readTranscript,
   type ThreadRecord,
@@ -27,9 +15,8 @@ export {
   UnreadableRolloutError,
 } from './read-rollout.js';
 export { LOST_OUTPUT, repairHistory } from './repair-history.js';
-export { approvalName, summarizeRollout, threadTitle } from './summary.js';
+export { summarizeRollout } from './summary.js';
 export { findRollout, isThreadId, listRollouts, type RolloutFile, rolloutPath } from './thread-files.js';
-export { acquireThreadLock, heldThreads, type LockOptions, type LockResult, type ThreadLock } from './thread-lock.js';
-export type { LastTurn, TurnEnd, Usage } from './thread-replay.js';
+export { acquireThreadLock, heldThreads, type LockResult, type ThreadLock } from './thread-lock.js';
 export { readRolloutText } from './unpack.js';
-export { type AppendPoint, createRollout, openRollout, type RolloutWriter, type WriterOptions } from './writer.js';
+export { type AppendPoint, createRollout, openRollout, type RolloutWriter } from './writer.js';

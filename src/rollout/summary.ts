@@ -84,7 +84,7 @@ function titleOf(replay: ThreadReplay): string | null {
 }
 
 /** The title of a thread that begins with this prompt. */
-export function threadTitle(prompt: string): string {
+function threadTitle(prompt: string): string {
   const line = prompt.trim().split('\n', 1)[0] ?? '';
   if (line.length <= TITLE_LENGTH) return line;
   const halfOfAPair = /[\ud800-\udbff]$/;
@@ -92,7 +92,7 @@ export function threadTitle(prompt: string): string {
 }
 
 /** A policy's name for lists. */
-export function approvalName(policy: ApprovalPolicy): string {
+function approvalName(policy: ApprovalPolicy): string {
   return typeof policy === 'string' ? policy : 'granular';
 }
 

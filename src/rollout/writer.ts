@@ -31,7 +31,8 @@ export interface RolloutWriter {
   close(): void;
   /**
    * Whether the file is as this writer left it. `changed`: another program appended, so read it again before going on.
-   * `missing`: somebody deleted or moved it. `new`: there is nothing yet.
+   * `missing`: somebody deleted or moved it. `new`: nothing was appended yet. While lines wait for the disk it is
+   * `current`.
    */
   check(): 'current' | 'changed' | 'missing' | 'new';
 }
@@ -135,7 +136,7 @@ class FileWriter implements RolloutWriter {
   }
 
   check(): 'current' | 'changed' | 'missing' | 'new' {
-    this.flush();
+    if (!this.flush()) return 'current';
     if (this.#size === null || this.#size === 0) return 'new';
     try {
       const stat = statSync(this.#packed ?? this.path, { throwIfNoEntry: false });

@@ -4,9 +4,7 @@
  */
 export {
   INDEX_FILE,
-  type IndexOptions,
   openThreadIndex,
-  type RolloutName,
   type RolloutSource,
   type ThreadFilter,
   type ThreadIndex,

@@ -3,7 +3,7 @@ import { findRollout, openRollout, readRollout } from '../../src/rollout/index.j
 import { assistant, linesOf, noWarning, startProgram, tempHome } from './support.js';
 
 /** Kills happen after so many flushed batches; the writer runs on meanwhile, so each hits another point of a write. */
-const KILL_AFTER = [1, 2, 3, 5, 8, 13, 21, 34];
+const KILL_AFTER = [1, 2, 4, 9, 17, 33];
 
 const numberOf = (text: string) => Number(text.split(' ')[0]);
 

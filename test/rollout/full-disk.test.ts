@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRollout, findRollout, readRollout, rolloutPath } from '../../src/rollout/index.js';
-import { appendTurn, linesOf, META, nextLine, startProgram, THREAD, tempHome, turnHistory } from './support.js';
+import { appendTurn, linesOf, META, nextLine, startProgram, THREAD, tempHome, turnHistory, user } from './support.js';
 
 const STARTED = new Date(2026, 10, 29);
 const PRLIMIT = '/usr/bin/prlimit';
@@ -21,6 +21,7 @@ test.runIf(existsSync('/dev/full'))(
     for (const n of [1, 2, 3]) {
       appendTurn(writer, n);
       expect(writer.flush()).toBe(false);
+      expect(writer.check()).toBe('current');
     }
     expect(warnings).toEqual([expect.stringMatching(/^Cannot write .*ENOSPC/)]);
 
@@ -47,6 +48,31 @@ test.runIf(existsSync('/dev/full'))('what waits for the disk is written by itsel
   rmSync(path);
   await expect.poll(() => existsSync(path), { timeout: 10_000 }).toBe(true);
   expect((await readRollout(home, path)).history).toEqual(turnHistory(1));
+});
+
+test.runIf(existsSync('/dev/full'))('memory is bounded: what no resume needs is given up first', async () => {
+  const home = tempHome();
+  const path = rolloutPath(home, THREAD, STARTED);
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync('/dev/full', path);
+  const warnings: string[] = [];
+  const writer = createRollout({ home, threadId: THREAD, startedAt: STARTED, warn: text => warnings.push(text) });
+  writer.append({ type: 'session_meta', payload: META });
+  writer.flush();
+  const item = { type: 'AgentMessage', id: 'm', content: [{ type: 'Text', text: 'x'.repeat(4_000_000) }] };
+  const times = { started_at_ms: 1, completed_at_ms: 2 };
+  for (let n = 0; n < 20; n++) {
+    writer.append({ type: 'response_item', payload: user(`kept ${n}`) });
+    const payload = { type: 'item_completed', thread_id: THREAD, turn_id: 't', item, ...times } as const;
+    writer.append({ type: 'event_msg', payload });
+  }
+  rmSync(path);
+  expect(writer.flush()).toBe(true);
+  writer.close();
+  const record = await readRollout(home, path);
+  expect(record.history).toEqual(Array.from({ length: 20 }, (_, n) => user(`kept ${n}`)));
+  expect(statSync(path).size).toBeLessThan(70_000_000);
+  expect(warnings).toEqual([expect.stringContaining('ENOSPC'), expect.stringContaining('given up')]);
 });
 
 test('a home that cannot be written to costs the record, not the thread', () => {

@@ -24,7 +24,7 @@ const OUTPUT_OF: Readonly<Record<string, string>> = {
 };
 
 /** Responses: every call has one output of its kind after it, every output a call; reasoning leads to something. */
-export function responsesFaults(history: readonly HistoryItem[]): string[] {
+function responsesFaults(history: readonly HistoryItem[]): string[] {
   const faults: string[] = [];
   const open: HistoryItem[] = [];
   for (const [index, item] of history.entries()) {
@@ -43,7 +43,7 @@ export function responsesFaults(history: readonly HistoryItem[]): string[] {
 }
 
 /** Chat: the outputs of an assistant message's calls follow it directly, before anybody else speaks. */
-export function chatFaults(history: readonly HistoryItem[]): string[] {
+function chatFaults(history: readonly HistoryItem[]): string[] {
   const faults: string[] = [];
   let asked: unknown[] = [];
   let answering = false;
@@ -65,7 +65,7 @@ export function chatFaults(history: readonly HistoryItem[]): string[] {
 }
 
 /** Messages: as chat (tool results open the next user message), and no message is empty. */
-export function messagesFaults(history: readonly HistoryItem[]): string[] {
+function messagesFaults(history: readonly HistoryItem[]): string[] {
   const empty = history.flatMap((item, index) =>
     item.type === 'message' && !item.content.some(part => part.type === 'input_image' || part.text !== '')
       ? [`${index}: empty message`]

@@ -49,7 +49,7 @@ export function output(id: string, text = `output of ${id}`): HistoryItem {
   return { type: 'function_call_output', call_id: id, output: text };
 }
 
-export function usage(total: number) {
+function usage(total: number) {
   return {
     input_tokens: total - 10,
     cached_input_tokens: 0,

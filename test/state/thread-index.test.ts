@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -9,9 +11,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ThreadSummary } from '../../src/protocol/index.js';
 import { acquireThreadLock } from '../../src/rollout/index.js';
 import { INDEX_FILE } from '../../src/state/index.js';
@@ -102,6 +105,16 @@ test('a thread with an open turn is running while a process holds it, and interr
   expect(await index.list()).toMatchObject([{ status: 'interrupted', runner_pid: null }]);
 });
 
+/** A home that another process has indexed; the engine keeps a file open until that process ends. */
+let indexed: string;
+
+beforeAll(async () => {
+  indexed = mkdtempSync(join(tmpdir(), 'state-'));
+  expect(await runWriter(indexed, 0)).toBe('10\n');
+});
+
+afterAll(() => rmSync(indexed, { recursive: true, force: true }));
+
 test.each<[string, (file: string) => void]>([
   ['garbage', file => writeFileSync(file, 'no database at all '.repeat(500))],
   ['the first half', file => truncateSync(file, 2_000)],
@@ -113,7 +126,7 @@ test.each<[string, (file: string) => void]>([
   ['no file', file => rmSync(file)],
 ])('a database that holds %s is made again from the files', async (_what, damage) => {
   const home = tempHome();
-  expect(await runWriter(home, 0)).toBe('10\n');
+  cpSync(indexed, home, { recursive: true });
   damage(join(home, INDEX_FILE));
   const second = openIndex(home);
   expect(await second.index.list()).toHaveLength(10);
