@@ -112,7 +112,7 @@ class TurnLoop {
       signal: turn.signal,
       emit: turn.emit,
       onItem: item => this.#take(item, calls),
-      settle: () => calls.settle(),
+      settle: () => calls.beforeReconnect(),
       showReasoning: {
         summaries: !state.config.hide_agent_reasoning,
         raw: state.config.show_raw_agent_reasoning,
@@ -316,6 +316,12 @@ class RunningCalls {
       turn.signal.aborted ? outputItem(call, 'aborted by user') : runToolCall(call, turn),
     );
     this.#pending.push({ call, output });
+  }
+
+  /** The calls of a broken answer are part of the history now; whether the turn goes on is up to the next answer. */
+  async beforeReconnect(): Promise<void> {
+    await this.settle();
+    this.count = 0;
   }
 
   /** Waits for the outputs and puts them into the history. */

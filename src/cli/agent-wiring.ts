@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type AgentDeps, createThreadManager, type ThreadManager } from '../agent/index.js';
 import { createShellGrammarLoader } from '../approvals/index.js';
 import { homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
-import { createConnections, createProvider, modelInfo } from '../providers/index.js';
+import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
 import { createSandbox, type Sandbox } from '../sandbox/index.js';
 import { noTracer, packageVersion } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
@@ -47,6 +47,7 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
       createProvider(settings, {
         env,
         connections,
+        storedKey: id => storedKey(home, id),
         runAuthCommand: runAuthCommand(sandbox, env),
         originator: env['CODEX_INTERNAL_ORIGINATOR_OVERRIDE'] ?? 'open_interpreter',
         version: packageVersion(),
@@ -67,6 +68,7 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
     close: async () => {
       await threads.close();
       await sandbox.close();
+      connections.close();
     },
   };
 }

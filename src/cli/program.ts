@@ -30,6 +30,7 @@ export function createProgram(boot: Boot): Command {
   addSandbox(program);
   addConfig(program);
   addExecpolicy(program);
+  addLogin(program);
   return program;
 }
 
@@ -99,6 +100,34 @@ function addExecpolicy(program: Command): void {
         { rules: options.rules, pretty: options.pretty === true, command: argv },
         streams,
       );
+    });
+}
+
+function addLogin(program: Command): void {
+  const login = program
+    .command('login')
+    .description('store the API key of a model provider; the key is read from a pipe or asked for')
+    .argument('<provider>', 'e.g. openai, anthropic, deepseek')
+    .option('--file', 'keep it in a file that you alone can read, not in the keyring')
+    .action(async (provider: string, options: { file?: boolean }) => {
+      const { loginCommand } = await import('./login-command.js');
+      process.exitCode = await loginCommand(process.env, provider, options.file ? 'file' : undefined, streams);
+    });
+  login
+    .command('status')
+    .description('list the providers whose key is stored')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: boolean }) => {
+      const { loginStatusCommand } = await import('./login-command.js');
+      process.exitCode = await loginStatusCommand(process.env, options.json === true, streams);
+    });
+  program
+    .command('logout')
+    .description('remove the stored API key of a model provider')
+    .argument('<provider>', 'as given to login')
+    .action(async (provider: string) => {
+      const { logoutCommand } = await import('./login-command.js');
+      process.exitCode = await logoutCommand(process.env, provider, streams);
     });
 }
 
