@@ -110,7 +110,7 @@ let indexed: string;
 
 beforeAll(async () => {
   indexed = mkdtempSync(join(tmpdir(), 'state-'));
-  expect(await runWriter(indexed, 0)).toBe('10\n');
+  await runWriter(indexed, 0);
 });
 
 afterAll(() => rmSync(indexed, { recursive: true, force: true }));
