@@ -5,6 +5,7 @@ import type { Config } from '../config/index.js';
 import { type EventSink, type HistoryItem, NO_USAGE, type ThreadSettings, type TurnError } from '../protocol/index.js';
 import { acquireThreadLock, type LockResult, type ThreadRecord as StoredRecord } from '../rollout/index.js';
 import { ExecSessions } from '../tools/index.js';
+import { type AnswerCheck, createAnswerCheck } from './answer-check.js';
 import { BASE_INSTRUCTIONS } from './base-instructions.js';
 import { contextItems, currentContext, message, type SentContext } from './context.js';
 import type { AgentDeps } from './deps.js';
@@ -40,6 +41,8 @@ export type AgentThreadOptions = {
   readonly deps: AgentDeps;
   /** As read from its rollout; absent for a new thread. */
   readonly restored?: StoredRecord;
+  /** The thread that a new one begins as a copy of. */
+  readonly forked?: StoredRecord;
 };
 
 export class AgentThread implements Thread {
@@ -96,6 +99,7 @@ export class AgentThread implements Thread {
     });
     this.#notifier = createNotifier(options);
     if (options.restored) this.#restore(options.restored);
+    if (options.forked) this.#takeOver(options.forked, this.#record.copy(options.forked, this.#grants));
   }
 
   get settings(): ThreadSettings {
@@ -166,11 +170,15 @@ export class AgentThread implements Thread {
   }
 
   #restore(record: StoredRecord): void {
+    this.#takeOver(record, this.#record.restore(record, this.#grants));
+  }
+
+  #takeOver(record: StoredRecord, sent: SentContext | null): void {
     const state = this.#state;
     state.history = [...record.history];
     state.usage = { total: record.usage?.total ?? NO_USAGE, last: record.usage?.last ?? null };
     state.window = record.window;
-    this.#sent = this.#record.restore(record, this.#grants);
+    this.#sent = sent;
     this.#interrupted = record.last_turn?.end === 'interrupted';
   }
 
@@ -234,13 +242,7 @@ export class AgentThread implements Thread {
     const warnings = this.#warned ? [] : [...this.#config.warnings, ...this.#modelWarnings()];
     this.#warned = true;
     warnings.push(...this.#warnings.splice(0), ...this.#record.takeWarnings());
-    for (const text of warnings) {
-      emit({
-        type: 'item.completed',
-        item: { type: 'warning', id: newItemId('item'), message: text },
-        at_ms: Date.now(),
-      });
-    }
+    for (const text of warnings) warnNow(emit, text);
   }
 
   #modelWarnings(): string[] {
@@ -267,6 +269,7 @@ export class AgentThread implements Thread {
       freshContext: () => this.#freshContext(),
       beforeStop: lastMessage => hooks.stop(lastMessage),
       beforeCompaction: () => hooks.preCompact(),
+      checkAnswer: this.#answerCheck(turn, options),
     };
     if (this.#state.history.length > 0) {
       const end = await compactBeforeTurn(turnOptions);
@@ -294,6 +297,11 @@ export class AgentThread implements Thread {
       inputMessages: options.input.flatMap(part => (part.type === 'text' ? [part.text] : [])),
       lastMessage,
     });
+  }
+
+  #answerCheck(turn: TurnContext, { output_schema: schema }: RunOptions): AnswerCheck {
+    if (!schema) return () => Promise.resolve(null);
+    return createAnswerCheck(schema, text => warnNow(turn.emit, text));
   }
 
   async #context(): Promise<SentContext> {
@@ -353,6 +361,10 @@ export class AgentThread implements Thread {
       aborted_by: abortedBy,
     };
   }
+}
+
+function warnNow(emit: EventSink, message: string): void {
+  emit({ type: 'item.completed', item: { type: 'warning', id: newItemId('item'), message }, at_ms: Date.now() });
 }
 
 function failed(error: TurnError): TurnEnd {

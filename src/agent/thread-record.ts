@@ -8,7 +8,6 @@ import {
   openRollout,
   type RolloutWriter,
   type ThreadRecord as StoredRecord,
-  type Usage,
 } from '../rollout/index.js';
 import type { SentContext } from './context.js';
 import { newId } from './ids.js';
@@ -136,7 +135,7 @@ export class ThreadRecord {
   };
 }
 
-function tokenCount({ total, last, model_context_window }: Usage) {
+function tokenCount({ total, last, model_context_window }: NonNullable<StoredRecord['usage']>) {
   const info = { total_token_usage: total, last_token_usage: last, model_context_window };
   return { type: 'token_count' as const, info, rate_limits: null };
 }

@@ -13,6 +13,7 @@ import {
   type TurnError,
 } from '../protocol/index.js';
 import { delay } from '../util/index.js';
+import type { AnswerCheck } from './answer-check.js';
 import { CallScheduler } from './call-scheduler.js';
 import {
   type CompactionResult,
@@ -52,6 +53,8 @@ export type TurnOptions = {
   readonly freshContext: () => Promise<HistoryItem[]>;
   /** Called when the model wants to stop; a text makes it go on with that as a prompt. */
   readonly beforeStop: (lastMessage: string | null) => Promise<string | null>;
+  /** What is wrong with the final answer; the model may mend it once, then the turn fails. */
+  readonly checkAnswer: AnswerCheck;
   readonly beforeCompaction: () => Promise<void>;
 };
 
@@ -89,6 +92,7 @@ class TurnLoop {
   #compactions = 0;
   #cutAnswers = 0;
   #lastMessage: string | null = null;
+  #mended = false;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -140,8 +144,22 @@ class TurnLoop {
     const { state, turn } = this.#options;
     const more = await this.#options.beforeStop(this.#lastMessage);
     if (turn.signal.aborted) return { type: 'aborted' };
-    if (more === null) return { type: 'completed', lastMessage: this.#lastMessage };
+    if (more === null) return this.#finish();
     addToHistory(state, turn, [message('user', [more])]);
+    return 'again';
+  }
+
+  async #finish(): Promise<TurnEnd | 'again'> {
+    const { state, turn, checkAnswer } = this.#options;
+    const problem = await checkAnswer(this.#lastMessage);
+    if (problem === null) return { type: 'completed', lastMessage: this.#lastMessage };
+    if (this.#mended) {
+      const text = `The final answer does not match the output schema, not even after the model was told so: ${problem}`;
+      return { type: 'failed', error: { message: text, kind: 'other' } };
+    }
+    this.#mended = true;
+    const note = `Your final answer does not match the JSON Schema that it has to match: ${problem}. Give the answer again as one JSON value that does, without any other text.`;
+    addToHistory(state, turn, [message('developer', [note])]);
     return 'again';
   }
 
