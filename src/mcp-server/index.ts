@@ -4,6 +4,7 @@
  * It must never decide an approval itself, never keep a client waiting without an end, and never write anything but
  * protocol messages to its output.
  */
+
+export { reserveStdout } from '../util/index.js';
 export type { CodexCall } from './arguments.js';
-export { reserveStdout } from './reserve-stdout.js';
 export { type McpServer, type ServeOptions, serveMcp } from './serve.js';

@@ -8,6 +8,7 @@ export * from './command.js';
 export * from './event.js';
 export * from './history.js';
 export * from './item.js';
+export * from './jsonl.js';
 export * from './model.js';
 export * from './policy.js';
 export * from './settings.js';

@@ -6,5 +6,7 @@ export type { FileComparison, FileState } from './git-diff.js';
 export * from './load-diffs.js';
 export * from './pattern.js';
 export * from './process-identity.js';
+export * from './reserve-stdout.js';
+export * from './shell-words.js';
 export * from './tracer.js';
 export * from './truncate.js';
