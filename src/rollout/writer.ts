@@ -25,9 +25,12 @@ import { isPacked, unpackInPlace, withoutPacking } from './unpack.js';
 export interface RolloutWriter {
   readonly path: string;
   append(line: RolloutLine): void;
-  /** Hands everything to the kernel, so that a killed process loses nothing. False when that failed for now. */
+  /**
+   * Hands everything to the kernel, so that a killed process loses nothing. False when that failed for now. After the
+   * line that ends a turn it closes the file, so that idle threads hold no descriptors.
+   */
   flush(): boolean;
-  /** `flush`, then the file is closed and put on the disk in the background. A later `append` opens it again. */
+  /** `flush`, then the file is put on the disk in the background and closed. A later `append` opens it again. */
   close(): void;
   /**
    * Whether the file is as this writer left it. `changed`: another program appended, so read it again before going on.
@@ -88,6 +91,8 @@ class FileWriter implements RolloutWriter {
   /** What is left of a batch that was written in part. */
   #rest: Buffer | null = null;
   #scheduled = false;
+  /** The last line ended a turn: nothing may come for a long time. */
+  #turnEnded = false;
   #failedAt: number | null = null;
   #retry: NodeJS.Timeout | null = null;
   #gaveUp = false;
@@ -105,6 +110,7 @@ class FileWriter implements RolloutWriter {
     const text = this.#textOf(line);
     this.#pending.push({ text, droppable: isDroppable(line) });
     this.#pendingSize += text.length;
+    this.#turnEnded = endsTurn(line);
     if (this.#pendingSize > MAX_PENDING) this.#shed();
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -123,11 +129,17 @@ class FileWriter implements RolloutWriter {
       return false;
     }
     this.#recovered();
+    if (this.#turnEnded) this.#closeFile();
     return true;
   }
 
   close(): void {
     this.flush();
+    this.#closeFile();
+  }
+
+  #closeFile(): void {
+    this.#turnEnded = false;
     const fd = this.#fd;
     if (fd === null) return;
     this.#fd = null;
@@ -232,6 +244,10 @@ class FileWriter implements RolloutWriter {
     this.#gaveUp = true;
     this.#warn(`${this.path} could not be written for too long: some of its lines were given up.`);
   }
+}
+
+function endsTurn(line: RolloutLine): boolean {
+  return line.type === 'event_msg' && (line.payload.type === 'task_complete' || line.payload.type === 'turn_aborted');
 }
 
 /** Items are for people and lists; the history has what a resume needs. */

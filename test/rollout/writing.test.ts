@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, readlinkSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -118,6 +118,25 @@ test('a closed record goes on with the next line', async () => {
   appendTurn(writer, 1);
   writer.close();
   expect((await readRollout(home, writer.path)).history).toEqual(turnHistory(1));
+});
+
+test.runIf(process.platform === 'linux')('a thread between its turns holds no descriptor', async () => {
+  const isOpen = () =>
+    readdirSync('/proc/self/fd').some(fd => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`) === writer.path;
+      } catch {
+        // The descriptor of the listing itself is gone again.
+        return false;
+      }
+    });
+  const writer = newThread(tempHome());
+  writer.flush();
+  expect(isOpen()).toBe(true);
+  appendTurn(writer, 1);
+  writer.flush();
+  await expect.poll(isOpen).toBe(false);
+  expect(writer.check()).toBe('current');
 });
 
 test('lines reach the file without a flush, in order', async () => {
