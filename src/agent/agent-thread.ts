@@ -17,6 +17,7 @@ import { ThreadSkills } from './skills/index.js';
 import type { RunOptions, Thread, TurnResult } from './thread.js';
 import { ThreadRecord } from './thread-record.js';
 import { LoadedThreadRules } from './thread-rules.js';
+import { timezoneName } from './timezone.js';
 import { nativeTools } from './tool-set.js';
 import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
@@ -311,6 +312,7 @@ export class AgentThread implements Thread {
       tmpdir: this.#deps.env['TMPDIR'] ?? null,
       skills: await this.#skills.listing(),
       now: new Date(),
+      timezone: timezoneName(this.#deps.env),
       warn: this.#deps.warn,
     });
   }

@@ -22,6 +22,7 @@ export type ContextOptions = {
   tmpdir: string | null;
   skills: string | null;
   now: Date;
+  timezone: string;
   warn: (message: string) => void;
 };
 
@@ -64,7 +65,7 @@ function environment(options: ContextOptions): EnvironmentFacts {
   return {
     cwd: config.cwd,
     shell: options.shell.split('/').at(-1) ?? options.shell,
-    ...currentDate(options.now),
+    ...currentDate(options.now, options.timezone),
     network: online ? 'enabled' : 'restricted',
     filesystem: sandboxEntries(policy, facts(options)),
   };

@@ -11,8 +11,8 @@ export type EnvironmentFacts = {
   network: 'enabled' | 'restricted';
 };
 
-export function currentDate(now: Date): { current_date: string; timezone: string } {
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** Today where this process runs. `timezone` is an IANA name. */
+export function currentDate(now: Date, timezone: string): { current_date: string; timezone: string } {
   const pad = (n: number) => String(n).padStart(2, '0');
   return {
     current_date: `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`,
