@@ -45,7 +45,7 @@ export function planBwrap(facts: PlanFacts): BwrapPlan {
     args: [
       ...namespaces(facts),
       ...baseMounts(facts),
-      ...rules.filter(rule => rule.path !== '/').flatMap(rule => mountOf(rule, rules, facts)),
+      ...rules.flatMap(rule => mountOf(rule, rules, facts)),
       ...lateRemounts(rules, layout),
       ...filterArguments(facts.filter),
       '--chdir',

@@ -26,7 +26,7 @@ export type GlobRule = {
 export type Layout = {
   /** What holds where no rule does. */
   readonly base: { readonly access: Access; readonly why: Why };
-  /** Parents before children. The rule with the longest path that holds a path decides; one rule for a path. */
+  /** Parents before children, none for `/`. The rule with the longest path that holds a path decides; one rule for a path. */
   readonly rules: readonly PathRule[];
   /** A match is a rule for the matched path. */
   readonly globs: readonly GlobRule[];

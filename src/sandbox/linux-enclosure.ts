@@ -201,7 +201,7 @@ function base(spec: CommandSpec): { isRoot: boolean; cwd: string } {
 function openRoots(layout: Layout, opened: Opened, limit: number): Map<string, number> {
   const fds = new Map<string, number>();
   for (const { path, access } of layout.rules) {
-    if (access !== 'write' || path === '/' || opened.descriptors.length >= limit) continue;
+    if (access !== 'write' || opened.descriptors.length >= limit) continue;
     const fd = openSync(path, OPEN_FOLDER);
     fds.set(path, opened.add(fd));
     if (readlinkSync(`/proc/self/fd/${fd}`) !== path) throw new Error(`${path} has just been replaced`);

@@ -33,7 +33,7 @@ export function readLayout(policy: SandboxPolicy, facts: LayoutFacts): Layout {
   const home = homeRules(roots, facts);
   const closed = [...(policy.type === 'profile' ? [] : protections), ...home.parts];
   const rules = oneForEachPath([...asked, ...protections, ...home.whole, ...home.parts]).filter(
-    rule => rule.access !== 'write' || !isUnder(rule.path, closed),
+    rule => rule.path !== '/' && (rule.access !== 'write' || !isUnder(rule.path, closed)),
   );
   return {
     base: baseOf(policy, asked),

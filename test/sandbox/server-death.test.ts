@@ -18,6 +18,7 @@ describe('a server that is killed with SIGKILL', () => {
     await server.kill('SIGKILL');
     await until(() => processesWith(seconds).length === 0, 'their end');
     await until(() => readdirSync(join(place.stateDir, 'servers')).length === 0, 'the end of its folder');
+    expect(processesWith(server.state)).toEqual([]);
   });
 
   test('leaves nothing that the next server does not end, even if its watchdog was killed first', async () => {
@@ -32,6 +33,7 @@ describe('a server that is killed with SIGKILL', () => {
     expect(processesWith(`sleep ${seconds}`).length).toBeGreaterThan(0);
     openSandbox(place);
     await until(() => processesWith(`sleep ${seconds}`).length === 0, 'their end');
+    await until(() => readdirSync(join(place.stateDir, 'servers')).length === 1, 'the end of its folder');
   });
 
   test('a recycled process number in its register does no harm', async () => {

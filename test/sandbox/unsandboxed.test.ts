@@ -163,7 +163,7 @@ describe('processes in the background', () => {
     const command = await start(sandbox, place, `setsid sleep ${seconds} & sleep ${seconds}; true`);
     await until(() => processesWith(`sleep ${seconds}`).length >= 2, 'both sleepers');
     sandbox.killAllNow();
-    await command.ended;
+    expect(await command.ended).toEqual(exited(137, 'SIGKILL'));
     await until(() => processesWith(seconds).length === 0, 'their end');
   });
 
