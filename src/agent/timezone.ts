@@ -1,5 +1,6 @@
 /** The time zone of this process. */
 import { readlinkSync } from 'node:fs';
+import { hasCode } from '../util/index.js';
 
 /**
  * An IANA name such as `Europe/Berlin`. Read where the system keeps it, since asking Intl loads the time zone data of
@@ -14,8 +15,8 @@ export function timezoneName(env: Readonly<Record<string, string | undefined>>):
 function systemZone(): string | null {
   try {
     return /zoneinfo(?:\.default)?\/(.+)$/.exec(readlinkSync('/etc/localtime'))?.[1] ?? null;
-  } catch {
-    // No link there: containers and other systems. Intl knows what Node goes by.
-    return null;
+  } catch (error) {
+    // A Linux system without that file, such as most containers, runs in UTC. Elsewhere Intl knows.
+    return process.platform === 'linux' && hasCode(error, 'ENOENT') ? 'Etc/UTC' : null;
   }
 }

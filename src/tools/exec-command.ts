@@ -136,6 +136,7 @@ export async function startSession(
   const running = await context.runner.start({
     argv,
     cwd,
+    workspace: context.workspace,
     env: context.env,
     policy: context.policy,
     ...(call.tty ? { tty: { cols: 120, rows: 40 } } : {}),
