@@ -3,6 +3,7 @@
  * decides whether it may run.
  */
 export { applyPatchTool, recognisePatchCommand } from './apply-patch/index.js';
+export { defineFunctionTool } from './define-tool.js';
 export { execCommandTool } from './exec-command.js';
 export { type ExecSession, ExecSessions } from './exec-sessions.js';
 export { shellCommandTool } from './shell-command.js';

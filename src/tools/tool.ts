@@ -4,6 +4,7 @@
  */
 import type {
   Action,
+  ApprovalDecision,
   CommandRunner,
   EventSink,
   Item,
@@ -48,6 +49,15 @@ export type ToolContext = ToolFacts & {
   readonly parsed_command: ParsedCommand[];
   /** Upper limit of `yield_time_ms` of an empty poll, milliseconds. */
   readonly max_poll_ms: number;
+  /** Passes a question of an MCP server on to a person; a no where the policy lets none through. Absent = nobody is there. */
+  readonly ask?: (question: ServerQuestion) => Promise<ApprovalDecision>;
+};
+
+export type ServerQuestion = {
+  readonly server: string;
+  readonly message: string;
+  /** A flat JSON Schema object of what is to be filled in, as the server sent it; null = nothing. */
+  readonly requested_schema: unknown;
 };
 
 export type ToolResult = {
