@@ -13,7 +13,7 @@ import {
 import { type Config, commandEnvironment, providerVariables } from '../config/index.js';
 import type { Action, EventSink, ModelInfo, SandboxPolicy, Verdict } from '../protocol/index.js';
 import { pathAccess, policyEnvironment, writableRoots } from '../sandbox/index.js';
-import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
+import { type ExecSessions, policyPlaces, type Tool, type ToolFacts } from '../tools/index.js';
 import { messageOf, type Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
 import type { TurnHooks } from './hooks/index.js';
@@ -88,6 +88,7 @@ function toolFacts(setup: TurnSetup): Omit<ToolFacts, 'call_id'> {
   const { config, deps } = setup;
   return {
     cwd: config.cwd,
+    workspace: config.cwd,
     policy: sandboxPolicy(setup),
     home: config.home,
     tmpdir: deps.env['TMPDIR'] ?? null,
@@ -139,7 +140,7 @@ function patchAccess(
   action: Action & { type: 'patch' },
   facts: ToolFacts,
 ): 'writable' | 'outside' | 'no_writable_root' {
-  const where = { cwd: facts.cwd, home: facts.home, tmpdir: facts.tmpdir };
+  const where = policyPlaces(facts);
   if (writableRoots(facts.policy, where).length === 0) return 'no_writable_root';
   const writable = action.writes.every(file => pathAccess(facts.policy, where, path.resolve(file)).access === 'write');
   return writable ? 'writable' : 'outside';

@@ -6,6 +6,7 @@ export { applyPatchTool, recognisePatchCommand } from './apply-patch/index.js';
 export { defineFunctionTool } from './define-tool.js';
 export { execCommandTool } from './exec-command.js';
 export { type ExecSession, ExecSessions } from './exec-sessions.js';
+export { policyPlaces } from './policy-places.js';
 export { shellCommandTool } from './shell-command.js';
 export type * from './tool.js';
 export { updatePlanTool } from './update-plan.js';

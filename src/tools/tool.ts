@@ -19,8 +19,10 @@ import type { ExecSessions } from './exec-sessions.js';
 /** What a plan may know without touching anything. */
 export type ToolFacts = {
   readonly call_id: string;
-  /** The thread's working directory, absolute. */
+  /** Where relative paths start, absolute: the thread's working directory, or where a `cd` before a patch leads. */
   readonly cwd: string;
+  /** The thread's working directory, absolute: the root that `workspace-write` opens, whatever `cwd` a model chooses. */
+  readonly workspace: string;
   readonly policy: SandboxPolicy;
   /** The agent's own home, protected like `.git`. */
   readonly home: string;

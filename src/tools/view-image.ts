@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { readableProblem } from '../sandbox/index.js';
 import { messageOf } from '../util/index.js';
 import { defineFunctionTool } from './define-tool.js';
+import { policyPlaces } from './policy-places.js';
 import type { ToolContext, ToolResult } from './tool.js';
 
 /** Providers refuse larger ones; a base64 data URL is a third larger still. */
@@ -28,7 +29,7 @@ export const viewImageTool = defineFunctionTool({
 
 async function run(call: z.output<typeof input>, context: ToolContext): Promise<ToolResult> {
   const file = path.resolve(context.cwd, call.path);
-  const image = await loadImage(file, () => readableProblem(context.policy, context, file));
+  const image = await loadImage(file, () => readableProblem(context.policy, policyPlaces(context), file));
   if (typeof image === 'string') return { output: image, is_error: true };
   const item = { type: 'image_view', id: context.call_id, path: file } as const;
   context.emit({ type: 'item.started', item, at_ms: Date.now() });

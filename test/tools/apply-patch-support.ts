@@ -46,6 +46,7 @@ export function facts(cwd: string, over: Partial<ToolFacts> = {}): ToolFacts {
   return {
     call_id: 'call_1',
     cwd,
+    workspace: cwd,
     policy: { type: 'danger-full-access' },
     home: '/nonexistent/home',
     tmpdir: null,
