@@ -2,7 +2,8 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config/index.js';
 import { messageOf } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
-import { createProgram, ExitError } from './program.js';
+import { ExitError } from './exit-error.js';
+import { createProgram } from './program.js';
 
 /** Wrong words on the command line. */
 const EXIT_USAGE = 2;

@@ -5,16 +5,6 @@ import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { addConfigOptions, configFlags } from './options.js';
 
-/** Ends a command with this exit code and, on stderr, this message. */
-export class ExitError extends Error {
-  readonly code: number;
-  constructor(code: number, message = '') {
-    super(message);
-    this.name = 'ExitError';
-    this.code = code;
-  }
-}
-
 export function createProgram(boot: Boot): Command {
   const program = new Command('interpreter')
     .description('A coding agent behind MCP, the command line and a TypeScript library.')
