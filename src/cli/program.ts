@@ -4,6 +4,7 @@ import type { LoadOptions } from '../config/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { addConfigOptions, configFlags } from './options.js';
+import { addThreads } from './threads-program.js';
 
 export function createProgram(boot: Boot): Command {
   const program = new Command('interpreter')
@@ -21,6 +22,7 @@ export function createProgram(boot: Boot): Command {
   addConfig(program);
   addExecpolicy(program);
   addLogin(program);
+  addThreads(program, streams);
   return program;
 }
 
