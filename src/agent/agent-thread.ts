@@ -15,6 +15,7 @@ import { readThread } from './read-thread.js';
 import { Serial } from './serial.js';
 import { ThreadSkills } from './skills/index.js';
 import type { RunOptions, Thread, TurnResult } from './thread.js';
+import { ThreadMcp } from './thread-mcp.js';
 import { ThreadRecord } from './thread-record.js';
 import { LoadedThreadRules } from './thread-rules.js';
 import { timezoneName } from './timezone.js';
@@ -58,6 +59,7 @@ export class AgentThread implements Thread {
   readonly #skills: ThreadSkills;
   readonly #hooks: ThreadHooks;
   readonly #notifier: Notifier;
+  readonly #mcp: ThreadMcp;
   readonly #source: string;
   /** What SessionStart hooks are told; null once they have run. */
   #sessionStart: 'startup' | 'resume' | null;
@@ -99,6 +101,8 @@ export class AgentThread implements Thread {
       warn: text => this.#warnings.push(text),
     });
     this.#notifier = createNotifier(options);
+    const { mcp_servers, cwd, features } = options.config;
+    this.#mcp = new ThreadMcp(options.deps.mcp?.forThread(mcp_servers, { cwd, search: features.tool_search }) ?? null);
     if (options.restored) this.#restore(options.restored);
     if (options.forked) this.#takeOver(options.forked, this.#record.copy(options.forked, this.#grants));
   }
@@ -202,6 +206,8 @@ export class AgentThread implements Thread {
       model_context_window: this.#window(),
     });
     this.#sessions.beginTurn(turnId, emit);
+    const { history } = this.#state;
+    const leaveServers = this.#mcp.beginTurn({ emit, warn: text => warnNow(emit, text), history });
     const hooks = this.#hooks.forTurn({ turnId, emit, signal, span });
     const turn = createTurnContext({
       ...options,
@@ -211,6 +217,7 @@ export class AgentThread implements Thread {
       config: this.#config,
       model: this.#state.model,
       tools: nativeTools(this.#config, this.#state.model),
+      serverTools: this.#mcp.tools,
       sessions: this.#sessions,
       grants: this.#grants,
       rules: this.#rules,
@@ -221,7 +228,7 @@ export class AgentThread implements Thread {
       signal,
       abort: () => decision.abort(),
     });
-    const end = await this.#runTurn(turn, options, hooks);
+    const end = await this.#runTurn(turn, options, hooks).finally(leaveServers);
     if (end.type === 'aborted') await this.#afterInterrupt(turn);
     this.#emitEnd(end, turnId, clock, emit);
     if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
@@ -262,6 +269,8 @@ export class AgentThread implements Thread {
     await this.#rules.reload();
     const context = await this.#context();
     this.#warn(turn.emit);
+    const problem = await this.#mcp.ready(turn.signal);
+    if (problem) return failed(problem);
     const turnOptions: TurnOptions = {
       state: this.#state,
       turn,

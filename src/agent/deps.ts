@@ -1,6 +1,7 @@
 /** What the command line gives the agent: everything that is not the agent's own business. */
 import type { ShellGrammarLoader } from '../approvals/index.js';
 import type { Config, StoredThread } from '../config/index.js';
+import type { McpServers } from '../mcp-client/index.js';
 import type { ModelInfo, Provider, ProviderSettings } from '../protocol/index.js';
 import type { Sandbox } from '../sandbox/index.js';
 import type { Tracer } from '../util/index.js';
@@ -20,6 +21,8 @@ export type AgentDeps = {
   readonly modelInfo: (config: Config) => ModelInfo;
   /** The present configuration with what a thread was started with on top. Throws with a message for the caller. */
   readonly restoreConfig: (stored: StoredThread) => Config;
+  /** Other people's MCP servers; absent = those of the configuration are not used. */
+  readonly mcp?: McpServers;
   readonly tracer: Tracer;
   /** True: hooks of projects that are not trusted run as well. */
   readonly bypassHookTrust?: boolean;

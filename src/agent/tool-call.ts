@@ -12,6 +12,7 @@ import type {
 } from '../protocol/index.js';
 import type { Tool, ToolContext, ToolFacts } from '../tools/index.js';
 import { messageOf } from '../util/index.js';
+import { askForServer, askPerson } from './ask-person.js';
 import type { ToolUse } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
 import type { TurnContext } from './turn-context.js';
@@ -108,7 +109,7 @@ async function act(call: Act): Promise<Outcome> {
   if (item) turn.emit({ type: 'item.started', item: announced(item, verdict), at_ms: Date.now() });
   const permission = await permit(call, verdict);
   if (!permission.granted) {
-    if (item) turn.emit({ type: 'item.completed', item: declined(item), at_ms: Date.now() });
+    if (item) turn.emit({ type: 'item.completed', item: declined(item, permission.reason), at_ms: Date.now() });
     return refused(permission.reason);
   }
   if (action.type === 'patch') await turn.diff.before(action);
@@ -125,6 +126,7 @@ async function act(call: Act): Promise<Outcome> {
     output_budget_bytes: turn.outputBudgetBytes,
     max_poll_ms: turn.maxPollMs,
     span: turn.span,
+    ask: question => askForServer(question, facts, turn),
   };
   const result = await tool.run(call.input, context);
   if (action.type === 'patch') await turn.diff.after(action, turn.emit);
@@ -142,7 +144,8 @@ function announced(item: Item, verdict: Verdict): Item {
   return item.type === 'file_change' ? { ...item, auto_approved: verdict.type === 'run' } : item;
 }
 
-function declined(item: Item): Item {
+function declined(item: Item, reason: string): Item {
+  if (item.type === 'mcp_tool_call') return { ...item, status: 'failed', error: { message: reason }, duration_ms: 0 };
   return item.type === 'file_change' || item.type === 'command_execution' ? { ...item, status: 'declined' } : item;
 }
 
@@ -162,18 +165,7 @@ async function permit(call: Act, verdict: Verdict): Promise<Permission> {
 async function ask({ action, facts, turn }: Act, verdict: Verdict & { type: 'ask' }): Promise<Permission> {
   const request = approvalRequest(action, verdict, facts, turn);
   if (!request) return { granted: true, sandboxed: verdict.sandboxed, note: null };
-  const span = turn.span.span('approval.wait', { 'approval.kind': request.type });
-  turn.emit({ type: 'approval.requested', request });
-  const decision = await turn.approver(request, turn.signal);
-  span.setAttributes({ 'approval.decision': decision.type });
-  span.end();
-  turn.deps.tracer.event('codex.tool_decision', { call_id: facts.call_id, decision: decision.type });
-  turn.emit({ type: 'approval.decided', request_id: request.id, decision: decisionKind(decision) });
-  return apply(decision, verdict, turn);
-}
-
-function decisionKind(decision: ApprovalDecision): 'approved' | 'denied' | 'abort' {
-  return decision.type === 'denied' || decision.type === 'abort' ? decision.type : 'approved';
+  return apply(await askPerson(request, turn), verdict, turn);
 }
 
 async function apply(

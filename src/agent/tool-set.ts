@@ -19,12 +19,24 @@ export function nativeTools(config: Config, model: ModelInfo): Tool[] {
   return [...shell, updatePlanTool, applyPatchTool, ...image] as Tool[];
 }
 
-export function createToolSet(tools: readonly Tool[], hosted: readonly ToolSpec[] = []): ToolSet {
+/** Tools that may be others at the next request. */
+export interface ChangingTools {
+  specs(): ToolSpec[];
+  names(): string[];
+  find(name: string): Tool | undefined;
+}
+
+export function createToolSet(
+  tools: readonly Tool[],
+  changing: ChangingTools | null = null,
+  hosted: readonly ToolSpec[] = [],
+): ToolSet {
   const byName = new Map(tools.map(tool => [tool.name, tool]));
+  const find = (name: string) => byName.get(name) ?? changing?.find(name);
   return {
-    specs: () => [...tools.map(tool => tool.spec), ...hosted],
-    names: () => [...byName.keys()],
+    specs: () => [...tools.map(tool => tool.spec), ...(changing?.specs() ?? []), ...hosted],
+    names: () => [...byName.keys(), ...(changing?.names() ?? [])],
     // Some models put the namespace into its own field although the tools are offered under flat names.
-    find: (name, namespace) => byName.get(name) ?? (namespace ? byName.get(`${namespace}__${name}`) : undefined),
+    find: (name, namespace) => find(name) ?? (namespace ? find(`${namespace}__${name}`) : undefined),
   };
 }

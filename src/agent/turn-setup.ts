@@ -18,7 +18,7 @@ import { messageOf, type Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
 import type { TurnHooks } from './hooks/index.js';
 import type { RunOptions } from './thread.js';
-import { createToolSet } from './tool-set.js';
+import { type ChangingTools, createToolSet } from './tool-set.js';
 import type { TurnContext } from './turn-context.js';
 import { TurnDiff } from './turn-diff.js';
 
@@ -32,6 +32,8 @@ export type TurnSetup = {
   readonly config: Config;
   readonly model: ModelInfo;
   readonly tools: readonly Tool[];
+  /** Those of MCP servers, which come and go. */
+  readonly serverTools: ChangingTools | null;
   readonly sessions: ExecSessions;
   readonly grants: Grants;
   readonly rules: ThreadRules;
@@ -54,7 +56,7 @@ export function createTurnContext(setup: TurnSetup): TurnContext {
   const { config, grants, rules } = setup;
   return {
     ...setup,
-    tools: createToolSet(setup.tools),
+    tools: createToolSet(setup.tools, setup.serverTools),
     diff: new TurnDiff(config.cwd),
     facts: toolFacts(setup),
     env: sandboxed => environment(setup, sandboxed),

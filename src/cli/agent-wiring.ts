@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type AgentDeps, createThreadManager, type ThreadManager } from '../agent/index.js';
 import { createShellGrammarLoader } from '../approvals/index.js';
 import { homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
+import { createMcpServers } from '../mcp-client/index.js';
 import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
 import { createSandbox, type Sandbox } from '../sandbox/index.js';
 import { noTracer, packageVersion } from '../util/index.js';
@@ -36,6 +37,14 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
     debug: text => log('debug', text),
   });
   const connections = createConnections(env);
+  const mcp = createMcpServers({
+    version: packageVersion(),
+    home,
+    env,
+    runner: sandbox,
+    log,
+    program: process.argv[1] ?? null,
+  });
   const deps: AgentDeps = {
     version: packageVersion(),
     env,
@@ -58,6 +67,7 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
         contextWindow: config.model_context_window,
       }),
     restoreConfig: stored => restoreConfig(load, stored),
+    mcp,
     tracer: noTracer,
     warn,
   };
@@ -66,7 +76,7 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
     threads,
     sandbox,
     close: async () => {
-      await threads.close();
+      await Promise.all([threads.close(), mcp.close()]);
       await sandbox.close();
       connections.close();
     },
