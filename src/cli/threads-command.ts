@@ -5,7 +5,6 @@ import {
   acquireThreadLock,
   deleteRollout,
   findRollout,
-  heldThreads,
   isThreadId,
   listRollouts,
   moveRollout,
@@ -13,20 +12,13 @@ import {
   readRollout,
   readRolloutText,
   readTranscript,
-  summarizeRollout,
   UnreadableRolloutError,
 } from '../rollout/index.js';
-import { openThreadIndex, type ThreadFilter } from '../state/index.js';
+import type { ThreadFilter } from '../state/index.js';
+import { allThreads, type ThreadsPlace } from './all-threads.js';
 import type { Output } from './config-command.js';
 import { formatSize, formatThread, formatTranscript, threadTable } from './threads-text.js';
 import { type SizedThread, toDelete } from './threads-to-delete.js';
-
-export type ThreadsPlace = {
-  /** INTERPRETER_HOME. */
-  readonly home: string;
-  /** Folder of the index, `sqlite_home`. */
-  readonly sqliteHome: string;
-};
 
 /** A command that could not do what it was asked to; its message is for the person. */
 class Refusal extends Error {}
@@ -40,7 +32,7 @@ export async function listThreads(
   options: ThreadFilter & { readonly json: boolean; readonly columns?: number },
   output: Output,
 ): Promise<number> {
-  const threads = await allThreads(place, options, output);
+  const threads = await allThreads(place, options, warnTo(output));
   if (options.json) output.out(`${JSON.stringify(threads, null, 2)}\n`);
   else if (threads.length === 0) output.err('No threads.\n');
   else output.out(threadTable(threads, { now: new Date(), columns: options.columns ?? null }));
@@ -57,7 +49,7 @@ export async function showThread(
   return refusing(output, async () => {
     const file = await resolve(place.home, id);
     const record = await readRollout(place.home, file.path);
-    const [summary = null] = (await allThreads(place, { archived: 'both' }, output)).filter(
+    const [summary = null] = (await allThreads(place, { archived: 'both' }, warnTo(output))).filter(
       thread => thread.id === file.thread_id,
     );
     if (options.json) {
@@ -91,7 +83,7 @@ export async function deleteThreads(place: ThreadsPlace, options: DeleteOptions,
   }
   return refusing(output, async () => {
     const named = await Promise.all(ids.map(async id => (await resolve(place.home, id)).thread_id));
-    const threads = (await allThreads(place, { archived: 'both' }, output)).map(withSize);
+    const threads = (await allThreads(place, { archived: 'both' }, warnTo(output))).map(withSize);
     const rules = {
       ...(olderThanMs === undefined ? {} : { before_ms: Date.now() - olderThanMs }),
       ...(maxTotalBytes === undefined ? {} : { max_total_bytes: maxTotalBytes }),
@@ -172,22 +164,7 @@ async function exported(home: string, rollout: RolloutFile, format: ExportFormat
   }
 }
 
-async function allThreads(place: ThreadsPlace, filter: ThreadFilter, output: Output): Promise<ThreadSummary[]> {
-  const index = openThreadIndex({
-    dir: place.sqliteHome,
-    rollouts: {
-      list: () => listRollouts(place.home),
-      summarize: summarizeRollout,
-      running: () => heldThreads(place.home),
-    },
-    warn: message => output.err(`warning: ${message}\n`),
-  });
-  try {
-    return await index.list(filter);
-  } finally {
-    await index.close();
-  }
-}
+const warnTo = (output: Output) => (message: string) => output.err(`warning: ${message}\n`);
 
 /** The file of the one thread with this id or this beginning of an id. */
 async function resolve(home: string, id: string): Promise<RolloutFile> {
@@ -221,8 +198,7 @@ async function holding<T>(
   output: Output,
   action: () => Promise<T>,
 ): Promise<T | null> {
-  const warn = (message: string) => output.err(`warning: ${message}\n`);
-  const taken = await acquireThreadLock(place.home, threadId, { waitMs: 0, warn });
+  const taken = await acquireThreadLock(place.home, threadId, { waitMs: 0, warn: warnTo(output) });
   if (taken.type === 'busy') {
     output.err(`${threadId} stays: it is in use by process ${taken.held_by}\n`);
     return null;

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { homeDir, loadConfig } from '../config/index.js';
+import type { ThreadsPlace } from './all-threads.js';
 import type { Output } from './config-command.js';
-import type { ThreadsPlace } from './threads-command.js';
 import { parseAge, parseSize } from './threads-to-delete.js';
 
 export function addThreads(program: Command, output: Output): void {
