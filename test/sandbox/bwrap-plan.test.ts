@@ -39,18 +39,20 @@ function mounts(args: readonly string[]): string[] {
     .split('\n');
 }
 
+const words = (...lines: string[]): string[] => lines.flatMap(line => line.split(' '));
+
 describe('the plan', () => {
   test('of a workspace, whole', () => {
     expect(plan([rule('write', '/w'), guard('/w/.git'), guard('/w/.agents', 'absent')])).toEqual({
-      args: [
-        ...['--die-with-parent', '--new-session', '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
-        ...['--unshare-cgroup-try', '--unshare-net', '--cap-drop', 'ALL'],
-        ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-        ...['--bind', '/w', '/w'],
-        ...['--perms', '0555', '--tmpfs', '/w/.agents', '--remount-ro', '/w/.agents'],
-        ...['--ro-bind', '/w/.git', '/w/.git'],
-        ...['--seccomp', '3', '--json-status-fd', '4', '--chdir', '/w'],
-      ],
+      args: words(
+        '--die-with-parent --new-session --unshare-user --unshare-pid --unshare-ipc --unshare-uts',
+        '--unshare-cgroup-try --unshare-net --cap-drop ALL',
+        '--ro-bind / / --dev /dev --proc /proc',
+        '--bind /w /w',
+        '--perms 0555 --tmpfs /w/.agents --remount-ro /w/.agents',
+        '--ro-bind /w/.git /w/.git',
+        '--seccomp 3 --json-status-fd 4 --chdir /w',
+      ),
       mountPoints: [{ path: '/w/.agents', absent: true }],
     });
   });
@@ -139,9 +141,11 @@ describe('the plan', () => {
     expect(outer).toContain('--ro-bind /s/proxy.sock /dev/proxy.sock');
     expect(outer).not.toContain('--seccomp');
     const inner = planInnerBwrap({ isRoot: false, cwd: '/w', filter: { type: 'here', seccompFd: 3, statusFd: 4 } });
-    expect(inner).toEqual([
-      ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--cap-drop', 'ALL', '--bind', '/', '/'],
-      ...['--dev', '/dev', '--proc', '/proc', '--seccomp', '3', '--json-status-fd', '4', '--chdir', '/w'],
-    ]);
+    expect(inner).toEqual(
+      words(
+        '--die-with-parent --unshare-user --unshare-pid --cap-drop ALL --bind / /',
+        '--dev /dev --proc /proc --seccomp 3 --json-status-fd 4 --chdir /w',
+      ),
+    );
   });
 });

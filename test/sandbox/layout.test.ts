@@ -186,9 +186,9 @@ describeIf('git', 'worktrees', () => {
     git('-C', 'main', 'commit', '-q', '--allow-empty', '-m', 'x');
     git('-C', 'main', 'worktree', 'add', '-q', '-f', place.ws, '-b', 'wt');
     const main = join(place.outside, 'main/.git');
-    expect(protectedPaths(workspaceWrite(), facts(place))).toEqual([
-      ...['.agents', '.codex', '.git', '.openinterpreter'].map(name => join(place.ws, name)),
-    ]);
+    expect(protectedPaths(workspaceWrite(), facts(place))).toEqual(
+      ['.agents', '.codex', '.git', '.openinterpreter'].map(name => join(place.ws, name)),
+    );
     const wide = workspaceWrite({ writable_roots: [place.outside] });
     expect(protectedPaths(wide, facts(place))).toEqual(expect.arrayContaining([main, join(main, 'worktrees/ws')]));
     expect(access(place, wide, join(main, 'hooks/x'))).toBe('read: protected');

@@ -18,7 +18,8 @@ describe('a server that is killed with SIGKILL', () => {
     await server.kill('SIGKILL');
     await until(() => processesWith(seconds).length === 0, 'their end');
     await until(() => readdirSync(join(place.stateDir, 'servers')).length === 0, 'the end of its folder');
-    expect(processesWith(server.state)).toEqual([]);
+    await until(() => processesWith(server.state).length === 0, 'the end of its watchdog');
+    expect(processesWith(place.root)).toEqual([]);
   });
 
   test('leaves nothing that the next server does not end, even if its watchdog was killed first', async () => {

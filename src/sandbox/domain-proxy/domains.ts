@@ -19,6 +19,8 @@ export function isDeniedHost(host: string, { deny }: DomainLists): boolean {
 export function normalizeHost(host: string): string | null {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   if (isIP(bare)) return bare.toLowerCase();
+  // What ends or encodes a host in a URL has no place in one.
+  if (/[\s/\\?#@:%]/.test(bare)) return null;
   const name = domainToASCII(bare);
   return name === '' || /[^a-z0-9._-]/.test(name) ? null : name;
 }
