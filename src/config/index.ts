@@ -6,6 +6,7 @@ export { BUILT_IN_PROVIDERS, defaultModelOf } from './built-in-providers.js';
 export { commandEnvironment } from './command-environment.js';
 export * from './config.js';
 export { ConfigCache } from './config-cache.js';
+export { type ConfigEdit, editConfig, hasConfigKey } from './edit-config.js';
 export { ConfigError } from './errors.js';
 export { explainConfig } from './explain-config.js';
 export { formatExplanation } from './format-explanation.js';
