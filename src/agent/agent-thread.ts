@@ -25,6 +25,7 @@ import type { TurnContext } from './turn-context.js';
 import { fanOut, type TurnClock, turnTimes } from './turn-events.js';
 import { addPrompt, startSession } from './turn-opening.js';
 import { createTurnContext, type ThreadRules } from './turn-setup.js';
+import { tellTurn } from './turn-telemetry.js';
 
 /** How long closing waits for `notify` programs. */
 const NOTIFY_WAIT_MS = 1000;
@@ -127,6 +128,7 @@ export class AgentThread implements Thread {
   /** Ends the commands that still run and closes the record. Waits for the running turn, which must be interrupted. */
   async close(): Promise<void> {
     await this.#sessions.close();
+    if (this.#announced) this.#deps.tracer.count('codex.threads.active', -1);
     await this.#turns.run(async () => {
       await Promise.all([this.#sessionEnd(), this.#notifier.settle(NOTIFY_WAIT_MS)]);
       this.#record.close();
@@ -134,7 +136,7 @@ export class AgentThread implements Thread {
   }
 
   async #sessionEnd(): Promise<void> {
-    if (this.#sessionStart !== null) return;
+    if (this.#sessionStart !== null || this.#hooks.handlers('SessionEnd').length === 0) return;
     const span = this.#deps.tracer.span('session_end', { 'gen_ai.conversation.id': this.id });
     await this.#hooks.sessionEnd(span, this.#deps.warn);
     span.end();
@@ -191,12 +193,12 @@ export class AgentThread implements Thread {
     const clock: TurnClock = { startedAtMs: Date.now(), firstTokenMs: null };
     const decision = new AbortController();
     const signal = AbortSignal.any([options.signal, decision.signal]);
-    const emit = fanOut(clock, [this.#record.sink(), options.onEvent]);
-    const span = this.#deps.tracer.span(
-      'invoke_agent open-interpreter',
-      { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': this.id, 'codex.turn_id': turnId },
-      options.trace,
-    );
+    const { tracer } = this.#deps;
+    const { provider, model } = this.#state;
+    const source = this.#source;
+    const told = tellTurn({ tracer, threadId: this.id, turnId, source, provider, model, trace: options.trace });
+    const { span } = told;
+    const emit = fanOut(clock, [this.#record.sink(), told.sink, options.onEvent]);
     this.#announce(emit);
     this.#record.beginTurn(turnId);
     emit({
@@ -230,12 +232,11 @@ export class AgentThread implements Thread {
     });
     const end = await this.#runTurn(turn, options, hooks).finally(leaveServers);
     if (end.type === 'aborted') await this.#afterInterrupt(turn);
+    this.#record.timing(turnId, told.timing());
     this.#emitEnd(end, turnId, clock, emit);
     if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
     this.#sessions.endTurn();
     this.#record.endTurn();
-    if (end.type === 'failed') span.fail(end.error.message);
-    span.end();
     const abortedBy = end.type !== 'aborted' ? null : decision.signal.aborted ? 'decision' : 'signal';
     return this.#result(turnId, end, abortedBy, await turn.diff.changes());
   }
@@ -269,7 +270,9 @@ export class AgentThread implements Thread {
     await this.#rules.reload();
     const context = await this.#context();
     this.#warn(turn.emit);
+    const waiting = turn.span.span('mcp_servers.wait');
     const problem = await this.#mcp.ready(turn.signal);
+    waiting.end();
     if (problem) return failed(problem);
     const turnOptions: TurnOptions = {
       state: this.#state,

@@ -5,12 +5,14 @@ import { newId } from './ids.js';
 import type { TurnContext } from './turn-context.js';
 
 export async function askPerson(request: ApprovalRequest, turn: TurnContext): Promise<ApprovalDecision> {
-  const span = turn.span.span('approval.wait', { 'approval.kind': request.type });
+  const span = turn.span.span('approval.wait', { 'codex.approval.kind': request.type });
+  const started = performance.now();
   turn.emit({ type: 'approval.requested', request });
   const decision = await turn.approver(request, turn.signal);
-  span.setAttributes({ 'approval.decision': decision.type });
+  const told = { ...toldDecision(decision), approval_kind: request.type };
+  span.setAttributes({ 'codex.approval.decision': told.decision, 'codex.approval.source': told.source });
   span.end();
-  turn.deps.tracer.event('codex.tool_decision', { call_id: request.call_id, decision: decision.type });
+  turn.span.event('codex.tool_decision', { ...told, wait_ms: Math.round(performance.now() - started) });
   turn.emit({ type: 'approval.decided', request_id: request.id, decision: decisionKind(decision) });
   return decision;
 }
@@ -49,6 +51,25 @@ export async function askForServer(
   const decision = await askPerson(request, turn);
   if (decision.type === 'abort') turn.abort();
   return decision;
+}
+
+/** In the words of the reference's event; `source` says who decided. */
+function toldDecision(decision: ApprovalDecision): { decision: string; source: string } {
+  switch (decision.type) {
+    case 'approved':
+      return { decision: 'approved', source: 'user' };
+    case 'approved_for_thread':
+      return { decision: 'approved_for_session', source: 'user' };
+    case 'approved_with_rule':
+      return { decision: 'approved_with_amendment', source: 'user' };
+    case 'denied':
+      return {
+        decision: decision.by === 'timeout' ? 'timed_out' : 'denied',
+        source: decision.by === 'person' ? 'user' : decision.by,
+      };
+    case 'abort':
+      return { decision: 'abort', source: 'user' };
+  }
 }
 
 function decisionKind(decision: ApprovalDecision): 'approved' | 'denied' | 'abort' {

@@ -1,8 +1,9 @@
 /** Replacing old history by a summary, so that a thread outlives its context window. */
-import type { HistoryItem, ModelError, ModelRequest, Provider, TokenUsage } from '../protocol/index.js';
+import type { HistoryItem, ModelError, ModelInfo, ModelRequest, Provider, TokenUsage } from '../protocol/index.js';
 import { isPrompt } from '../rollout/index.js';
-import { estimateTokens, truncateMiddle } from '../util/index.js';
+import { estimateTokens, type Span, type TraceContext, truncateMiddle } from '../util/index.js';
 import { isSummary, message, summaryText } from './context.js';
+import { ModelRequestWatch } from './model-request-watch.js';
 import { textOf } from './model-stream.js';
 
 export const DEFAULT_COMPACT_PROMPT = `The context window is almost full. Write a hand-off summary so that another model can take over this thread and knows nothing else about it. Say:
@@ -29,8 +30,11 @@ export type CompactionResult =
 
 export type CompactionOptions = {
   provider: Provider;
-  /** The request as it would be sent for this input. */
-  request: (input: readonly HistoryItem[]) => ModelRequest;
+  model: ModelInfo;
+  /** Of the turn. */
+  span: Span;
+  /** The request as it would be sent for this input, with trace context as headers. */
+  request: (input: readonly HistoryItem[], headers: TraceContext) => ModelRequest;
   history: readonly HistoryItem[];
   prompt: string;
   signal: AbortSignal;
@@ -58,11 +62,18 @@ export async function summarise(options: CompactionOptions): Promise<CompactionR
 }
 
 async function askOnce(options: CompactionOptions, input: HistoryItem[]): Promise<CompactionResult> {
+  const { provider, model, span, signal } = options;
+  const watch = new ModelRequestWatch({ span, provider: provider.settings, model, purpose: 'compaction' });
   let text = '';
-  for await (const event of options.provider.stream(options.request(input), options.signal)) {
-    if (event.type === 'item.completed' && event.item.type === 'message') text = textOf(event.item.content);
-    if (event.type === 'completed') return { type: 'done', message: summaryText(text), usage: event.usage };
-    if (event.type === 'failed') return { type: 'failed', error: event.error };
+  try {
+    for await (const event of provider.stream(options.request(input, watch.span.context()), signal)) {
+      watch.note(event);
+      if (event.type === 'item.completed' && event.item.type === 'message') text = textOf(event.item.content);
+      if (event.type === 'completed') return { type: 'done', message: summaryText(text), usage: event.usage };
+      if (event.type === 'failed') return { type: 'failed', error: event.error };
+    }
+  } finally {
+    watch.end(signal.aborted);
   }
   return { type: 'aborted' };
 }

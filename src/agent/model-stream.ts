@@ -7,12 +7,14 @@ import type {
   HistoryItem,
   ModelError,
   ModelEvent,
+  ModelInfo,
   ModelRequest,
   Provider,
   TokenUsage,
 } from '../protocol/index.js';
-import { delay } from '../util/index.js';
+import { delay, type Span, type TraceContext } from '../util/index.js';
 import { newItemId } from './ids.js';
+import { ModelRequestWatch } from './model-request-watch.js';
 
 export type ModelAnswer =
   | { type: 'completed'; usage: TokenUsage | null; truncated: boolean }
@@ -21,8 +23,11 @@ export type ModelAnswer =
 
 export type StreamOptions = {
   provider: Provider;
-  /** Built anew for each attempt: the history has grown. */
-  request: () => Promise<ModelRequest> | ModelRequest;
+  model: ModelInfo;
+  /** Of the turn. */
+  span: Span;
+  /** Built anew for each attempt: the history has grown. `headers`: trace context to send along. */
+  request: (headers: TraceContext) => ModelRequest;
   signal: AbortSignal;
   emit: EventSink;
   /** Called for every whole item, in order, before the next event is read. */
@@ -59,11 +64,18 @@ function backoffMs(attempt: number): number {
 }
 
 async function streamOnce(options: StreamOptions): Promise<ModelAnswer> {
+  const { provider, signal, span } = options;
   const started = new Set<string>();
+  const watch = new ModelRequestWatch({ span, provider: provider.settings, model: options.model, purpose: 'answer' });
   let answer: ModelAnswer | null = null;
-  for await (const event of options.provider.stream(await options.request(), options.signal)) {
-    const end = handle(event, options, started);
-    if (end) answer = end;
+  try {
+    for await (const event of provider.stream(options.request(watch.span.context()), signal)) {
+      watch.note(event);
+      const end = handle(event, options, started);
+      if (end) answer = end;
+    }
+  } finally {
+    watch.end(signal.aborted);
   }
   return answer ?? { type: 'aborted' };
 }

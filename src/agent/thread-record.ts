@@ -13,6 +13,7 @@ import type { SentContext } from './context.js';
 import { newId } from './ids.js';
 import { recordEvents } from './recording.js';
 import { sessionMeta, turnSettings } from './stored-settings.js';
+import type { TimedSpan } from './turn-timing.js';
 
 export type ThreadRecordOptions = {
   readonly id: string;
@@ -119,6 +120,11 @@ export class ThreadRecord {
 
   grant(keys: readonly string[]): void {
     this.#writer?.append({ type: 'interpreter', payload: { kind: 'grant', keys } });
+  }
+
+  /** Notes where the time of a turn went. */
+  timing(turnId: string, timing: { duration_ms: number; spans: TimedSpan[] }): void {
+    this.#writer?.append({ type: 'interpreter', payload: { kind: 'timing', turn_id: turnId, ...timing } });
   }
 
   /** What went wrong with the file and was not told yet. */

@@ -10,6 +10,7 @@ import type {
   TurnError,
   UserInput,
 } from '../protocol/index.js';
+import type { TraceContext } from '../util/index.js';
 
 export type RunOptions = {
   readonly input: readonly UserInput[];
@@ -20,7 +21,7 @@ export type RunOptions = {
   readonly onEvent: EventSink;
   readonly output_schema?: JsonSchema;
   /** Trace context of the caller. */
-  readonly trace?: { readonly traceparent?: string; readonly tracestate?: string };
+  readonly trace?: TraceContext;
 };
 
 export type TurnResult = {

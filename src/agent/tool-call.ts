@@ -11,7 +11,7 @@ import type {
   Verdict,
 } from '../protocol/index.js';
 import type { Tool, ToolContext, ToolFacts } from '../tools/index.js';
-import { messageOf } from '../util/index.js';
+import { messageOf, type Span } from '../util/index.js';
 import { askForServer, askPerson } from './ask-person.js';
 import type { ToolUse } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
@@ -19,11 +19,7 @@ import type { TurnContext } from './turn-context.js';
 
 /** Runs a call and returns its output item. Never throws. */
 export async function runToolCall(call: ToolCallItem, turn: TurnContext): Promise<ToolCallOutputItem> {
-  const span = turn.span.span(`execute_tool ${call.name}`, {
-    'gen_ai.operation.name': 'execute_tool',
-    'gen_ai.tool.name': call.name,
-    'gen_ai.tool.call.id': call.call_id,
-  });
+  const span = toolSpan(call, turn);
   const started = performance.now();
   let outcome: Outcome;
   try {
@@ -35,16 +31,36 @@ export async function runToolCall(call: ToolCallItem, turn: TurnContext): Promis
     );
     outcome = refused(`${call.name} failed because of an internal error: ${messageOf(error)}`);
   }
-  if (outcome.is_error) span.fail('tool error');
-  span.end();
-  turn.deps.tracer.duration('codex.tool_call.duration_ms', performance.now() - started, { tool: call.name });
-  turn.deps.tracer.event('codex.tool_result', {
-    tool_name: call.name,
-    call_id: call.call_id,
+  if (outcome.is_error) span.fail('tool_error');
+  span.event('codex.tool_result', {
     duration_ms: Math.round(performance.now() - started),
     success: !outcome.is_error,
+    ...outputSize(outcome.output),
   });
+  span.end();
   return outputItem(call, outcome.output);
+}
+
+/** Names that a model made up are not told. */
+function toolSpan(call: ToolCallItem, turn: TurnContext): Span {
+  const name = turn.tools.find(call.name, call.type === 'function_call' ? call.namespace : undefined)?.name;
+  const origin = name?.startsWith('mcp__') ? { tool_origin: 'mcp', mcp_server: name.split('__')[1] } : {};
+  return turn.span.span(
+    `execute_tool ${name ?? 'unknown'}`,
+    {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': name ?? 'unknown',
+      'gen_ai.tool.call.id': call.call_id,
+      'gen_ai.tool.type': 'function',
+    },
+    { scope: { tool_name: name ?? 'unknown', call_id: call.call_id, tool_origin: 'builtin', ...origin } },
+  );
+}
+
+/** How much came back; what came back is nobody's business but the model's. */
+function outputSize(output: ToolOutput): { output_length: number; output_line_count: number } {
+  const text = typeof output === 'string' ? output : output.map(part => ('text' in part ? part.text : '')).join('\n');
+  return { output_length: text.length, output_line_count: text === '' ? 0 : text.split('\n').length };
 }
 
 type Outcome = { output: ToolOutput; is_error: boolean };
@@ -152,10 +168,13 @@ function declined(item: Item, reason: string): Item {
 type Permission = { granted: true; sandboxed: boolean; note: string | null } | { granted: false; reason: string };
 
 async function permit(call: Act, verdict: Verdict): Promise<Permission> {
+  const { span } = call.turn;
   switch (verdict.type) {
     case 'run':
+      span.event('codex.tool_decision', { decision: 'approved', source: 'config' });
       return { granted: true, sandboxed: verdict.sandboxed, note: null };
     case 'refuse':
+      span.event('codex.tool_decision', { decision: 'denied', source: 'config' });
       return { granted: false, reason: verdict.reason };
     case 'ask':
       return ask(call, verdict);

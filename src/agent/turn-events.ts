@@ -11,7 +11,8 @@ export function fanOut(clock: TurnClock, sinks: readonly EventSink[]): EventSink
   };
 }
 
-function isFirstToken(type: string): boolean {
+/** The first sign of an answer. */
+export function isFirstToken(type: string): boolean {
   return type === 'text.delta' || type === 'reasoning.delta' || type === 'response.completed';
 }
 

@@ -12,7 +12,7 @@ import {
   type ToolCallOutputItem,
   type TurnError,
 } from '../protocol/index.js';
-import { delay } from '../util/index.js';
+import { delay, type TraceContext } from '../util/index.js';
 import type { AnswerCheck } from './answer-check.js';
 import { CallScheduler } from './call-scheduler.js';
 import {
@@ -112,7 +112,9 @@ class TurnLoop {
     this.#lastMessage = null;
     const answer = await streamAnswer({
       provider: state.provider,
-      request: () => this.#request(state.history),
+      model: state.model,
+      span: turn.span,
+      request: headers => this.#request(state.history, headers),
       signal: turn.signal,
       emit: turn.emit,
       onItem: item => this.#take(item, calls),
@@ -211,7 +213,11 @@ class TurnLoop {
     });
   }
 
-  #request(input: readonly HistoryItem[], tools = this.#options.turn.tools.specs()): ModelRequest {
+  #request(
+    input: readonly HistoryItem[],
+    headers: TraceContext,
+    tools = this.#options.turn.tools.specs(),
+  ): ModelRequest {
     const { state, turn, instructions, outputSchema } = this.#options;
     const { config, model } = state;
     return {
@@ -230,7 +236,7 @@ class TurnLoop {
       thread_id: turn.threadId,
       turn_id: turn.turnId,
       window: state.window,
-      headers: turn.span.context(),
+      headers: { ...headers },
     };
   }
 
@@ -263,7 +269,9 @@ class TurnLoop {
     turn.emit({ type: 'item.started', item, at_ms: Date.now() });
     const result = await summarise({
       provider: state.provider,
-      request: input => this.#request(input, []),
+      model: state.model,
+      span: turn.span,
+      request: (input, headers) => this.#request(input, headers, []),
       history: state.history,
       prompt: state.config.instructions.compact_prompt ?? DEFAULT_COMPACT_PROMPT,
       signal: turn.signal,

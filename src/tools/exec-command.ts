@@ -10,6 +10,7 @@ import { reportCommand } from './command-output.js';
 import { defineFunctionTool } from './define-tool.js';
 import type { ExecSession } from './exec-sessions.js';
 import type { Plan, ToolContext, ToolFacts, ToolResult } from './tool.js';
+import { watchCommand } from './watch-command.js';
 
 const MIN_YIELD_MS = 250;
 const MAX_YIELD_MS = 30_000;
@@ -133,15 +134,19 @@ export async function startSession(
 ): Promise<ExecSession | string> {
   const argv = shellArgv(call, context);
   const cwd = path.resolve(context.cwd, call.workdir ?? '.');
+  const watched = watchCommand(argv[0] ?? '', context);
   const running = await context.runner.start({
     argv,
     cwd,
     workspace: context.workspace,
-    env: context.env,
+    env: watched.env,
     policy: context.policy,
     ...(call.tty ? { tty: { cols: 120, rows: 40 } } : {}),
   });
-  if ('type' in running) return `The command was not run: ${running.message}`;
+  if ('type' in running) {
+    watched.ended(running, () => '');
+    return `The command was not run: ${running.message}`;
+  }
   const id = context.sessions.newId();
   const item: CommandExecutionItem = {
     type: 'command_execution',
@@ -156,7 +161,9 @@ export async function startSession(
     exit_code: null,
     duration_ms: null,
   };
-  return context.sessions.add(id, item, running);
+  const session = context.sessions.add(id, item, running);
+  void session.ended.then(result => watched.ended(result, bytes => session.all.text(bytes, () => '\n')));
+  return session;
 }
 
 /** Waits until the command ended, the time is up, or the turn was interrupted (the command is then ended). */

@@ -8,5 +8,6 @@ export * from './pattern.js';
 export * from './process-identity.js';
 export * from './reserve-stdout.js';
 export * from './shell-words.js';
+export * from './trace-context.js';
 export * from './tracer.js';
 export * from './truncate.js';

@@ -95,7 +95,7 @@ function context(given: ToolFacts, over: Partial<ToolContext>, events: Event[]):
     sessions: new ExecSessions(),
     signal: new AbortController().signal,
     emit: event => events.push(event),
-    span: { setAttributes: unused, fail: unused, end: unused, span: unused, context: () => ({}) },
+    span: { setAttributes: unused, fail: unused, end: unused, span: unused, event: unused, context: () => ({}) },
     output_budget_bytes: 40_000,
     parsed_command: [],
     max_poll_ms: 1000,

@@ -1,7 +1,7 @@
 /** Runs the handlers of one event at the same time. They are the person's own programs, and run without a sandbox. */
 import type { CommandRunner, HookSettings } from '../../protocol/index.js';
 import { runToEnd } from '../../sandbox/index.js';
-import type { Span } from '../../util/index.js';
+import { type Span, traceEnvironment } from '../../util/index.js';
 import { type HookReply, readReply } from './hook-reply.js';
 
 export type HookSurroundings = {
@@ -31,14 +31,14 @@ export function runHooks(
 }
 
 async function runHook(hook: HookSettings, input: string, around: HookSurroundings): Promise<HookReply> {
-  const span = around.span.span(`hook ${hook.event}`, { 'hook.source': hook.source });
+  const span = around.span.span(`hook ${hook.event}`, { 'codex.hook.event': hook.event });
   const limit = { ...hook, timeout_ms: Math.min(hook.timeout_ms, around.mostMs ?? hook.timeout_ms) };
   const collected = await runToEnd(
     around.runner,
     {
       argv: [...around.shell, hook.command],
       cwd: around.cwd,
-      env: around.env,
+      env: { ...around.env, ...traceEnvironment(span.context()) },
       policy: { type: 'danger-full-access' },
     },
     {
@@ -49,7 +49,7 @@ async function runHook(hook: HookSettings, input: string, around: HookSurroundin
     },
   );
   const reply = readReply(limit, collected);
-  span.setAttributes({ 'hook.result': collected.result.type, 'hook.blocked': reply.block !== null });
+  span.setAttributes({ 'codex.hook.result': collected.result.type, 'codex.hook.blocked': reply.block !== null });
   span.end();
   return reply;
 }
