@@ -47,13 +47,18 @@ export type PlanOptions = {
 export async function planPatch(hunks: readonly Hunk[], options: PlanOptions): Promise<PatchPlan> {
   const files = new PlannedFiles(options.readGuard ?? (() => null));
   for (const hunk of hunks) await applyHunk(hunk, files, options.cwd);
+  return toPlan(files, options.cwd, summarize(hunks));
+}
+
+/** What has to be done on disk for the files to become as planned. */
+export async function toPlan(files: PlannedFiles, cwd: string, summary: readonly string[]): Promise<PatchPlan> {
   const touched = files.all().filter(file => file.after.type !== 'untouched' && !isNothing(file));
   refuseNesting(touched);
   return {
-    cwd: options.cwd,
+    cwd,
     writes: touched.filter(file => !sameContent(file)).map(toWrite),
     changes: await describeChanges(touched),
-    summary: summarize(hunks),
+    summary,
   };
 }
 
@@ -142,7 +147,7 @@ function whyMissing(file: PlannedFile): string {
 }
 
 /** A replaced or moved file keeps its mode and owner. */
-function statOf(file: PlannedFile) {
+export function statOf(file: PlannedFile) {
   if (file.after.type === 'file') return file.after.like;
   return file.before.type === 'file' ? file.before.stat : null;
 }

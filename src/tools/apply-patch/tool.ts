@@ -1,15 +1,14 @@
 /** Changes files by a patch. What it may write is decided by the agent before `run`, and held to while writing. */
 import * as z from 'zod';
-import type { FileChangeItem } from '../../protocol/index.js';
 import { parseArguments } from '../define-tool.js';
 import type { Parsed, Plan, Tool, ToolContext, ToolFacts, ToolResult } from '../tool.js';
-import { readGuard, writeOptions } from './access.js';
+import { readGuard } from './access.js';
+import { actOnPlan, carryOut } from './carry-out.js';
 import { parsePatch } from './parse-patch.js';
 import { type Hunk, PatchSyntaxError } from './patch.js';
 import { type PatchPlan, planPatch } from './plan-patch.js';
 import { PatchRefusal } from './refusal.js';
 import { applyPatchSpec } from './spec.js';
-import { writePlan } from './write-plan.js';
 
 /** One call: what was planned, and perhaps approved, is what gets written. */
 type ApplyPatchCall = { readonly hunks: readonly Hunk[]; plan: PatchPlan | null };
@@ -53,42 +52,16 @@ async function plan(call: ApplyPatchCall, facts: ToolFacts): Promise<Plan> {
     if (!(error instanceof PatchRefusal)) throw error;
     return { type: 'invalid', message: `apply_patch verification failed: ${error.message}` };
   }
-  const { changes, writes } = call.plan;
-  return {
-    type: 'act',
-    action: { type: 'patch', changes, writes: writes.map(write => write.real), cwd: facts.cwd },
-    item: fileChange(facts.call_id, call.plan, { status: 'in_progress', stdout: '', stderr: '' }),
-  };
+  return actOnPlan(call.plan, facts);
 }
 
 async function run(call: ApplyPatchCall, context: ToolContext): Promise<ToolResult> {
   const started = performance.now();
   if (!call.plan) throw new Error('apply_patch was run without a plan');
-  const outcome = writePlan(call.plan, writeOptions(context));
-  const done = outcome.type === 'written';
-  const text = done
-    ? `Success. Updated the following files:\n${call.plan.summary.join('\n')}\n`
-    : `${outcome.message}\n`;
-  context.emit({
-    type: 'item.completed',
-    item: fileChange(context.call_id, call.plan, {
-      status: done ? 'completed' : 'failed',
-      stdout: done ? text : '',
-      stderr: done ? '' : text,
-    }),
-    at_ms: Date.now(),
-  });
+  const { done, text } = carryOut(call.plan, context);
   const seconds = Math.round((performance.now() - started) / 100) / 10;
   return {
     output: `Exit code: ${done ? 0 : 1}\nWall time: ${seconds} seconds\nOutput:\n${text}`,
     is_error: !done,
   };
-}
-
-function fileChange(
-  id: string,
-  { changes }: PatchPlan,
-  result: Pick<FileChangeItem, 'status' | 'stdout' | 'stderr'>,
-): FileChangeItem {
-  return { type: 'file_change', id, changes, auto_approved: true, ...result };
 }
