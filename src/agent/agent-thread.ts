@@ -22,10 +22,12 @@ import { timezoneName } from './timezone.js';
 import { nativeTools } from './tool-set.js';
 import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
-import { fanOut, type TurnClock, turnTimes } from './turn-events.js';
+import { endEvent, turnResult } from './turn-end.js';
+import { fanOut, type TurnClock } from './turn-events.js';
 import { addPrompt, startSession } from './turn-opening.js';
 import { createTurnContext, type ThreadRules } from './turn-setup.js';
 import { tellTurn } from './turn-telemetry.js';
+import { createUndoRecorder, type UndoRecorder } from './undo/index.js';
 
 /** How long closing waits for `notify` programs. */
 const NOTIFY_WAIT_MS = 1000;
@@ -60,6 +62,7 @@ export class AgentThread implements Thread {
   readonly #skills: ThreadSkills;
   readonly #hooks: ThreadHooks;
   readonly #notifier: Notifier;
+  readonly #undo: UndoRecorder | null;
   readonly #mcp: ThreadMcp;
   readonly #source: string;
   /** What SessionStart hooks are told; null once they have run. */
@@ -102,6 +105,10 @@ export class AgentThread implements Thread {
       warn: text => this.#warnings.push(text),
     });
     this.#notifier = createNotifier(options);
+    this.#undo = createUndoRecorder(options, {
+      note: one => this.#record.note(one),
+      warn: text => this.#warnings.push(text),
+    });
     const { mcp_servers, cwd, features } = options.config;
     this.#mcp = new ThreadMcp(options.deps.mcp?.forThread(mcp_servers, { cwd, search: features.tool_search }) ?? null);
     if (options.restored) this.#restore(options.restored);
@@ -211,6 +218,7 @@ export class AgentThread implements Thread {
     const { history } = this.#state;
     const leaveServers = this.#mcp.beginTurn({ emit, warn: text => warnNow(emit, text), history });
     const hooks = this.#hooks.forTurn({ turnId, emit, signal, span });
+    const undo = this.#undo?.forTurn(turnId, this.#record.turn, signal) ?? null;
     const turn = createTurnContext({
       ...options,
       threadId: this.id,
@@ -224,6 +232,7 @@ export class AgentThread implements Thread {
       grants: this.#grants,
       rules: this.#rules,
       hooks,
+      undo,
       onGrant: keys => this.#record.grant(keys),
       span,
       emit,
@@ -232,8 +241,9 @@ export class AgentThread implements Thread {
     });
     const end = await this.#runTurn(turn, options, hooks).finally(leaveServers);
     if (end.type === 'aborted') await this.#afterInterrupt(turn);
+    await undo?.end();
     this.#record.timing(turnId, told.timing());
-    this.#emitEnd(end, turnId, clock, emit);
+    emit(endEvent(end, turnId, clock));
     if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
     this.#sessions.endTurn();
     this.#record.endTurn();
@@ -346,34 +356,14 @@ export class AgentThread implements Thread {
     addToHistory(this.#state, turn, [message('user', [INTERRUPTED])]);
   }
 
-  #emitEnd(end: TurnEnd, turnId: string, clock: TurnClock, emit: EventSink): void {
-    const base = { turn_id: turnId, ...turnTimes(clock) };
-    switch (end.type) {
-      case 'completed':
-        return emit({ type: 'turn.completed', last_message: end.lastMessage, ...base });
-      case 'failed':
-        return emit({ type: 'turn.failed', error: end.error, ...base });
-      case 'aborted':
-        return emit({ type: 'turn.aborted', reason: 'interrupted', ...base });
-    }
-  }
-
   #result(
     turnId: string,
     end: TurnEnd,
     abortedBy: TurnResult['aborted_by'],
     changes: TurnResult['changes'],
   ): TurnResult {
-    return {
-      thread_id: this.id,
-      turn_id: turnId,
-      status: end.type,
-      content: end.type === 'completed' ? (end.lastMessage ?? '') : end.type === 'failed' ? end.error.message : '',
-      error: end.type === 'failed' ? end.error : null,
-      usage: this.#state.usage.total,
-      changes,
-      aborted_by: abortedBy,
-    };
+    const usage = this.#state.usage.total;
+    return turnResult(end, { threadId: this.id, turnId }, { usage, changes, aborted_by: abortedBy });
   }
 }
 

@@ -12,3 +12,4 @@ export {
   type TurnResult,
 } from './thread.js';
 export { createThreadManager } from './thread-manager.js';
+export { type UndoneFile, type UndoOptions, type UndoReport, undoThread } from './undo/index.js';

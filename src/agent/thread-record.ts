@@ -4,6 +4,7 @@ import type { Config } from '../config/index.js';
 import type { EventSink } from '../protocol/index.js';
 import {
   createRollout,
+  type InterpreterLine,
   type JsonObject,
   openRollout,
   type RolloutWriter,
@@ -27,6 +28,7 @@ export class ThreadRecord {
   readonly #warnings: string[] = [];
   #writer: RolloutWriter | null;
   #context = '';
+  #turns = 0;
 
   constructor(options: ThreadRecordOptions) {
     this.#options = options;
@@ -51,6 +53,7 @@ export class ThreadRecord {
   restore(stored: StoredRecord, grants: Grants): SentContext | null {
     this.#writer?.close();
     this.#writer = this.#options.config.persist ? openRollout(stored.append_point, { warn: this.#warn }) : null;
+    this.#turns = stored.turns;
     return this.#takeOver(stored, grants);
   }
 
@@ -65,7 +68,9 @@ export class ThreadRecord {
       for (const item of parent.history) writer.append({ type: 'response_item', payload: item });
       for (const state of parent.world_state)
         writer.append({ type: 'world_state', payload: { full: state === parent.world_state[0], state } });
-      for (const note of parent.notes) writer.append({ type: 'interpreter', payload: note });
+      // The parent's turns stay its own: they can be undone there.
+      for (const note of parent.notes.filter(one => one.kind === 'grant'))
+        writer.append({ type: 'interpreter', payload: note });
       if (parent.usage) writer.append({ type: 'event_msg', payload: tokenCount(parent.usage) });
       writer.flush();
     }
@@ -97,6 +102,7 @@ export class ThreadRecord {
   }
 
   beginTurn(turnId: string): void {
+    this.#turns++;
     const writer = this.#writer;
     if (!writer) return;
     if (writer.check() === 'new')
@@ -119,7 +125,17 @@ export class ThreadRecord {
   }
 
   grant(keys: readonly string[]): void {
-    this.#writer?.append({ type: 'interpreter', payload: { kind: 'grant', keys } });
+    this.note({ kind: 'grant', keys });
+  }
+
+  /** Keeps a line of our own. */
+  note(note: InterpreterLine): void {
+    this.#writer?.append({ type: 'interpreter', payload: note });
+  }
+
+  /** Number of the present or latest turn, from 1. */
+  get turn(): number {
+    return this.#turns;
   }
 
   /** Notes where the time of a turn went. */

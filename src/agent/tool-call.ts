@@ -144,6 +144,7 @@ async function act(call: Act): Promise<Outcome> {
     span: turn.span,
     ask: question => askForServer(question, facts, turn),
   };
+  await turn.beforeRun(action, context.policy);
   const result = await tool.run(call.input, context);
   if (action.type === 'patch') await turn.diff.after(action, turn.emit);
   const notes = [permission.note ?? [], hooks.contexts, await turn.afterTool(use, result.output)].flat();

@@ -1,5 +1,5 @@
 /** What one turn has at hand: made by the thread for each turn, read by the turn loop and the path of a tool call. */
-import type { Action, Approver, EventSink, ToolOutput, ToolSpec, Verdict } from '../protocol/index.js';
+import type { Action, Approver, EventSink, SandboxPolicy, ToolOutput, ToolSpec, Verdict } from '../protocol/index.js';
 import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
 import type { Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
@@ -41,6 +41,8 @@ export type TurnContext = {
   readonly saveRule: (prefix: string[]) => Promise<string | null>;
   /** Hooks before a tool: `blocked` is what the model gets instead of running it, `contexts` go with the output. */
   readonly beforeTool: (use: ToolUse) => Promise<{ blocked: string | null; contexts: readonly string[] }>;
+  /** Called when a call may run and is about to, under this policy. */
+  readonly beforeRun: (action: Action, policy: SandboxPolicy) => Promise<void>;
   /** Hooks after a tool: texts to add to the output. */
   readonly afterTool: (use: ToolUse, output: ToolOutput) => Promise<readonly string[]>;
 };

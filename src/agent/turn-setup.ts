@@ -21,6 +21,7 @@ import type { RunOptions } from './thread.js';
 import { type ChangingTools, createToolSet } from './tool-set.js';
 import type { TurnContext } from './turn-context.js';
 import { TurnDiff } from './turn-diff.js';
+import type { TurnUndo } from './undo/index.js';
 
 /** Output of one tool call that goes into the history, where the configuration says nothing. */
 const DEFAULT_OUTPUT_TOKENS = 10_000;
@@ -38,6 +39,7 @@ export type TurnSetup = {
   readonly grants: Grants;
   readonly rules: ThreadRules;
   readonly hooks: TurnHooks;
+  readonly undo: TurnUndo | null;
   readonly onGrant: (keys: readonly string[]) => void;
   readonly span: Span;
   readonly emit: EventSink;
@@ -77,6 +79,7 @@ export function createTurnContext(setup: TurnSetup): TurnContext {
       }
     },
     beforeTool: use => setup.hooks.preToolUse(use),
+    beforeRun: (action, policy) => setup.undo?.before(action, policy) ?? Promise.resolve(),
     afterTool: (use, output) => setup.hooks.postToolUse(use, output),
   };
 }

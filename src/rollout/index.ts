@@ -5,7 +5,7 @@
  * decide what a thread does next.
  */
 export { isPrompt } from './contextual.js';
-export type { JsonObject, RolloutLine, SessionMeta, TurnSettings } from './lines.js';
+export type { InterpreterLine, Json, JsonObject, RolloutLine, SessionMeta, TurnSettings } from './lines.js';
 export { deleteRollout, moveRollout } from './move-rollout.js';
 export {
   readRollout,
