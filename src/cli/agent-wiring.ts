@@ -5,6 +5,7 @@ import { type AgentDeps, createThreadManager, type ThreadManager } from '../agen
 import { createShellGrammarLoader } from '../approvals/index.js';
 import { homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
 import { createMcpServers } from '../mcp-client/index.js';
+import type { ProviderSettings } from '../protocol/index.js';
 import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
 import { createSandbox, type Sandbox } from '../sandbox/index.js';
 import { noTracer, packageVersion } from '../util/index.js';
@@ -15,18 +16,21 @@ import { ripgrepFolder } from './ripgrep.js';
 export type WiredAgent = {
   readonly threads: ThreadManager;
   readonly sandbox: Sandbox;
+  readonly modelInfo: AgentDeps['modelInfo'];
   /** Ends all turns and commands; at most about a second and a half. */
   close(): Promise<void>;
 };
 
 export type WiringOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the key of a provider is read from, where that is not `env`. */
+  readonly providerEnv?: (settings: ProviderSettings) => WiringOptions['env'];
   /** How configuration is loaded for a thread that is resumed. */
   readonly load: LoadOptions;
   readonly log: Log;
 };
 
-export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
+export function wireAgent({ env, providerEnv = () => env, load, log }: WiringOptions): WiredAgent {
   const home = homeDir(env);
   const warn = (message: string) => log('warn', message);
   const sandbox = createSandbox({
@@ -54,7 +58,7 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
     grammar: createShellGrammarLoader(),
     createProvider: settings =>
       createProvider(settings, {
-        env,
+        env: providerEnv(settings),
         connections,
         storedKey: id => storedKey(home, id),
         runAuthCommand: runAuthCommand(sandbox, env),
@@ -75,6 +79,7 @@ export function wireAgent({ env, load, log }: WiringOptions): WiredAgent {
   return {
     threads,
     sandbox,
+    modelInfo: deps.modelInfo,
     close: async () => {
       await Promise.all([threads.close(), mcp.close()]);
       await sandbox.close();

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config/index.js';
 import { messageOf } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
+import { protectPrompt } from './exec-command.js';
 import { ExitError } from './exit-error.js';
 import { createProgram } from './program.js';
 
@@ -14,7 +15,7 @@ export async function main(argv: readonly string[], boot: Boot): Promise<void> {
     const program = createProgram(boot);
     // Without a sub-command there is nothing to do, and asking for nothing is no mistake.
     if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync([...argv], { from: 'user' });
+    else await program.parseAsync(protectPrompt(argv), { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }

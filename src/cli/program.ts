@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { LoadOptions } from '../config/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
+import { addExec } from './exec-command.js';
 import { addMcp } from './mcp-program.js';
 import { addConfigOptions, configFlags } from './options.js';
 import { addThreads } from './threads-program.js';
@@ -18,6 +19,7 @@ export function createProgram(boot: Boot): Command {
     .enablePositionalOptions()
     .configureHelp({ showGlobalOptions: true });
   addConfigOptions(program);
+  addExec(program, boot);
   addMcpServer(program, boot);
   addMcp(program, streams);
   addSandbox(program);

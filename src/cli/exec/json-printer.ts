@@ -1,0 +1,36 @@
+/** `--json`: one JSON object per line. */
+import type { Event, JsonlEvent } from '../../protocol/index.js';
+import { JsonlEvents } from './jsonl-events.js';
+import type { Output } from './output.js';
+import type { Printer } from './printer.js';
+
+export class JsonPrinter implements Printer {
+  readonly #output: Output;
+  readonly #events = new JsonlEvents();
+  /** A turn ends once; what comes after belongs to nobody. */
+  #ended = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  event(event: Event): void {
+    this.#write(this.#events.push(event));
+  }
+
+  fail(message: string): void {
+    this.#write(this.#events.fail(message));
+  }
+
+  created(threadId: string): void {
+    this.#write([{ type: 'thread.started', thread_id: threadId }]);
+  }
+
+  end(): void {}
+
+  #write(events: readonly JsonlEvent[]): void {
+    if (this.#ended || events.length === 0) return;
+    this.#ended = events.some(({ type }) => type === 'turn.completed' || type === 'turn.failed');
+    this.#output.write(events.map(event => `${JSON.stringify(event)}\n`).join(''));
+  }
+}
