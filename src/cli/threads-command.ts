@@ -47,7 +47,7 @@ export async function showThread(
   output: Output,
 ): Promise<number> {
   return refusing(output, async () => {
-    const file = await resolve(place.home, id);
+    const file = await resolveThread(place.home, id);
     const record = await readRollout(place.home, file.path);
     const [summary = null] = (await allThreads(place, { archived: 'both' }, warnTo(output))).filter(
       thread => thread.id === file.thread_id,
@@ -82,7 +82,7 @@ export async function deleteThreads(place: ThreadsPlace, options: DeleteOptions,
     return USAGE;
   }
   return refusing(output, async () => {
-    const named = await Promise.all(ids.map(async id => (await resolve(place.home, id)).thread_id));
+    const named = await Promise.all(ids.map(async id => (await resolveThread(place.home, id)).thread_id));
     const threads = (await allThreads(place, { archived: 'both' }, warnTo(output))).map(withSize);
     const rules = {
       ...(olderThanMs === undefined ? {} : { before_ms: Date.now() - olderThanMs }),
@@ -114,7 +114,7 @@ export async function archiveThreads(
   return refusing(output, async () => {
     let status = 0;
     for (const id of options.ids) {
-      const { thread_id: threadId } = await resolve(place.home, id);
+      const { thread_id: threadId } = await resolveThread(place.home, id);
       const moved = await holding(place, threadId, output, () =>
         moveRollout(place.home, threadId, options.restore ? 'sessions' : 'archive'),
       );
@@ -138,7 +138,7 @@ export async function exportThread(
   output: Output,
 ): Promise<number> {
   return refusing(output, async () => {
-    const rollout = await resolve(place.home, options.id);
+    const rollout = await resolveThread(place.home, options.id);
     const text = await exported(place.home, rollout, options.format);
     if (options.file === undefined) {
       output.out(text);
@@ -167,7 +167,7 @@ async function exported(home: string, rollout: RolloutFile, format: ExportFormat
 const warnTo = (output: Output) => (message: string) => output.err(`warning: ${message}\n`);
 
 /** The file of the one thread with this id or this beginning of an id. */
-async function resolve(home: string, id: string): Promise<RolloutFile> {
+export async function resolveThread(home: string, id: string): Promise<RolloutFile> {
   const wanted = id.toLowerCase();
   const whole = isThreadId(wanted) ? await findRollout(home, wanted) : null;
   if (whole !== null) return whole;
@@ -217,7 +217,8 @@ function deletionText(deleted: readonly { id: string; bytes: number }[], dryRun:
   return `${lines.join('')}${deleted.length} ${deleted.length === 1 ? 'thread' : 'threads'} ${verb}, ${formatSize(total)}\n`;
 }
 
-async function refusing(output: Output, action: () => Promise<number>): Promise<number> {
+/** Errors that are for the person become a line on stderr and exit status 1. */
+export async function refusing(output: Output, action: () => Promise<number>): Promise<number> {
   try {
     return await action();
   } catch (error) {

@@ -13,6 +13,7 @@ export function addThreads(program: Command, output: Output): void {
   addDelete(threads, output);
   addArchive(threads, output);
   addExport(threads, output);
+  addUndo(threads, output);
 }
 
 function addList(threads: Command, output: Output): void {
@@ -115,6 +116,34 @@ function addExport(threads: Command, output: Output): void {
       const file = options.output === undefined ? {} : { file: options.output };
       process.exitCode = await exportThread(place(), { id, format: options.format, ...file }, output);
     });
+}
+
+function addUndo(threads: Command, output: Output): void {
+  threads
+    .command('undo')
+    .description('put the files that a turn changed back to what they were before it (feature undo)')
+    .argument('<id>', 'thread id, or its beginning')
+    .option('--turn <n>', 'this turn, counted from 1, instead of the last that changed files', wholeNumber)
+    .option('--redo', 'take the last undo back')
+    .option('--dry-run', 'only say what would be done')
+    .option('--force', 'also files that have changed since')
+    .option('--json', 'print JSON')
+    .action(
+      async (
+        id: string,
+        options: { turn?: number; redo?: boolean; dryRun?: boolean; force?: boolean; json?: boolean },
+      ) => {
+        const { undoCommand } = await import('./undo-command.js');
+        const flags = {
+          redo: options.redo === true,
+          dryRun: options.dryRun === true,
+          force: options.force === true,
+          json: options.json === true,
+          ...(options.turn === undefined ? {} : { turn: options.turn }),
+        };
+        process.exitCode = await undoCommand({ home: homeDir(process.env), env: process.env }, id, flags, output);
+      },
+    );
 }
 
 function place(): ThreadsPlace {

@@ -5,7 +5,7 @@ import { messageOf } from '../../util/index.js';
 import { message } from '../context.js';
 import { readThread } from '../read-thread.js';
 import { fileStates } from './file-states.js';
-import { type GitPath, GitRepository, shownPath } from './git.js';
+import { GitError, type GitPath, GitRepository, shownPath } from './git.js';
 import { isAsExpected, restoreFile, type Step } from './restore-files.js';
 import { takeSnapshot } from './snapshot.js';
 import { diffTrees, type TreeChange } from './tree-diff.js';
@@ -57,7 +57,7 @@ const LIMIT_MS = 60_000;
 /** Files named to the model. */
 const MAX_NAMED = 50;
 
-/** Throws ThreadUnavailableError for an unknown thread and GitError when git can't do its part. */
+/** Throws ThreadUnavailableError for an unknown thread. */
 export async function undoThread(options: UndoOptions): Promise<UndoReport> {
   const { home, threadId, warn } = options;
   // An unknown thread is told as such, and not as one that is not in use.
@@ -68,6 +68,9 @@ export async function undoThread(options: UndoOptions): Promise<UndoReport> {
   }
   try {
     return await new Undoing(options, await readThread(home, threadId)).run();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    return refuse(`Nothing was undone: ${error.message}.`);
   } finally {
     lock.lock.release();
   }
