@@ -10,6 +10,7 @@ import { build, type Metafile, transform } from 'esbuild';
 import { lazyCommanderProcesses } from './lazy-commander-processes.js';
 import { lazyMcpSchemas } from './lazy-mcp-schemas.js';
 import { lazyMcpValidator } from './lazy-mcp-validator.js';
+import { opentelemetryModules } from './opentelemetry-modules.js';
 
 /** Dependencies that hold native code or files of their own; they are loaded from node_modules. */
 const CJS_EXTERNALS = ['@lydell/node-pty', '@napi-rs/keyring', '@photostructure/sqlite'];
@@ -53,7 +54,7 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
     legalComments: 'none',
     external: [...CJS_EXTERNALS, ...ESM_EXTERNALS, ...(options.external ?? [])],
     define: Object.fromEntries(Object.entries(options.constants).map(([name, value]) => [name, JSON.stringify(value)])),
-    plugins: [lazyCommanderProcesses, lazyMcpValidator, lazyMcpSchemas],
+    plugins: [lazyCommanderProcesses, lazyMcpValidator, lazyMcpSchemas, opentelemetryModules],
     metafile: true,
     write: false,
     logLevel: 'warning',

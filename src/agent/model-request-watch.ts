@@ -93,12 +93,7 @@ export class ModelRequestWatch {
     this.span.event('codex.sse_event', {
       'event.kind': 'response.completed',
       duration_ms: this.#elapsed(),
-      input_token_count: usage?.input_tokens,
-      output_token_count: usage?.output_tokens,
-      cached_token_count: usage?.cached_input_tokens,
-      cache_write_token_count: usage?.cache_write_input_tokens,
-      reasoning_token_count: usage?.reasoning_output_tokens,
-      total_token_count: usage?.total_tokens,
+      ...tokenCounts(usage),
     });
     this.end(false);
   }
@@ -128,6 +123,18 @@ export function usageAttributes(usage: TokenUsage | null): Attributes {
     'gen_ai.usage.cache_read.input_tokens': usage.cached_input_tokens,
     'gen_ai.usage.cache_creation.input_tokens': usage.cache_write_input_tokens,
     'gen_ai.usage.reasoning.output_tokens': usage.reasoning_output_tokens,
+  };
+}
+
+/** Tokens in the words of the reference's events. */
+export function tokenCounts(usage: TokenUsage | null): Attributes {
+  return {
+    input_token_count: usage?.input_tokens,
+    output_token_count: usage?.output_tokens,
+    cached_token_count: usage?.cached_input_tokens,
+    cache_write_token_count: usage?.cache_write_input_tokens,
+    reasoning_token_count: usage?.reasoning_output_tokens,
+    total_token_count: usage?.total_tokens,
   };
 }
 

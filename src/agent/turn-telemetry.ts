@@ -12,7 +12,7 @@ import {
   type TurnTimes,
 } from '../protocol/index.js';
 import type { Span, TraceContext, Tracer } from '../util/index.js';
-import { providerName, usageAttributes } from './model-request-watch.js';
+import { providerName, tokenCounts, usageAttributes } from './model-request-watch.js';
 import { isFirstToken } from './turn-events.js';
 import { TurnTiming } from './turn-timing.js';
 
@@ -160,7 +160,7 @@ class TurnTelemetry {
     this.#span.event('codex.turn_end', {
       status,
       duration_ms: event.completed_at_ms - event.started_at_ms,
-      total_token_count: this.#usage?.total_tokens,
+      ...tokenCounts(this.#usage),
     });
     this.#span.end();
   }

@@ -22,7 +22,8 @@ function exporterOf(key: ExporterKey, merged: MergedLayers, warn: (message: stri
   const raw: RawExporter = merged.values.otel?.[key] ?? 'none';
   if (raw === 'statsig')
     warn(`\`otel.${key} = "statsig"\` is not offered; nothing is sent. Use otlp-http or otlp-grpc.`);
-  if (typeof raw === 'string') return { type: 'none' };
+  if (typeof raw === 'string')
+    return merged.values.otel?.[key] === undefined ? { type: 'none' } : { type: 'none', chosen: true };
   const http = raw['otlp-http'];
   const grpc = raw['otlp-grpc'];
   if (http !== undefined && grpc !== undefined) {

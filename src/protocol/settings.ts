@@ -67,7 +67,8 @@ export const HOOK_EVENTS = [
 export type HookEventName = (typeof HOOK_EVENTS)[number];
 
 export type OtelExporter =
-  | { readonly type: 'none' }
+  /** `chosen`: the configuration says so, and standard variables must not start anything. */
+  | { readonly type: 'none'; readonly chosen?: true }
   | {
       readonly type: 'otlp-http' | 'otlp-grpc';
       readonly endpoint: string;

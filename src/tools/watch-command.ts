@@ -29,7 +29,12 @@ export function watchCommand(program: string, context: ToolContext): WatchedComm
       const outcome = outcomeOf(result, context, output);
       tell(span, result, outcome);
       const duration = Math.round(performance.now() - started);
-      span.event('codex.sandbox_outcome', { outcome, sandboxed: context.sandboxed, duration_ms: duration });
+      span.event('codex.sandbox_outcome', {
+        outcome,
+        sandboxed: context.sandboxed,
+        policy: context.policy.type,
+        duration_ms: duration,
+      });
       span.end();
     },
   };

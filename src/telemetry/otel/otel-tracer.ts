@@ -1,0 +1,165 @@
+/** Our tracer over OpenTelemetry. Each of its three parts may be missing. */
+import {
+  type Context,
+  createTraceState,
+  type Span as OtelApiSpan,
+  type Tracer as OtelApiTracer,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { type Logger, SeverityNumber } from '@opentelemetry/api-logs';
+import {
+  type Attributes,
+  passOn,
+  readTraceContext,
+  type Span,
+  type SpanOptions,
+  type TraceContext,
+  type Tracer,
+  writeTraceContext,
+} from '../../util/index.js';
+import { type CleanOptions, cleanAttributes } from '../clean-attributes.js';
+import { isMetricName, metricsOfEvent } from '../metrics.js';
+import type { MetricRecorder } from './metric-recorder.js';
+
+export type OtelTracerOptions = {
+  readonly tracer: OtelApiTracer | null;
+  readonly logger: Logger | null;
+  readonly metrics: MetricRecorder | null;
+  /** Of every span. */
+  readonly spanAttributes: Readonly<Record<string, string>>;
+  readonly clean: CleanOptions;
+  /** Of the product. */
+  readonly version: string;
+};
+
+export class OtelTracer implements Tracer {
+  readonly #options: OtelTracerOptions;
+
+  constructor(options: OtelTracerOptions) {
+    this.#options = options;
+  }
+
+  span(name: string, attributes: Attributes = {}, parent?: TraceContext, options?: SpanOptions): Span {
+    const remote = parent === undefined ? null : readTraceContext(parent);
+    const context = remote === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remoteContext(remote));
+    const below = { context, passed: passOn(parent).context(), scope: {} };
+    return openSpan(this.#options, below, { name, attributes, options });
+  }
+
+  event(name: string, attributes: Attributes): void {
+    tell(this.#options, ROOT_CONTEXT, name, attributes);
+  }
+
+  count(name: string, value: number, attributes: Attributes = {}): void {
+    const { metrics, clean } = this.#options;
+    if (isMetricName(name)) metrics?.(name, value, cleanAttributes(attributes, clean));
+  }
+}
+
+function remoteContext({
+  traceId,
+  spanId,
+  flags,
+  tracestate,
+}: NonNullable<ReturnType<typeof readTraceContext>>): SpanContext {
+  const state = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
+  return { traceId, spanId, traceFlags: flags, isRemote: true, ...state };
+}
+
+/** Where a span is opened. */
+type Place = {
+  readonly context: Context;
+  /** What goes on where spans are not sent: the caller's own context. */
+  readonly passed: TraceContext;
+  readonly scope: Attributes;
+};
+
+type NewSpan = {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly options: SpanOptions | undefined;
+};
+
+const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
+
+function openSpan(telemetry: OtelTracerOptions, place: Place, { name, attributes, options }: NewSpan): Span {
+  const { tracer, spanAttributes, clean } = telemetry;
+  const scope = { ...place.scope, ...options?.scope };
+  if (tracer === null) return new OtelSpan(telemetry, null, { ...place, scope });
+  const span = tracer.startSpan(
+    clean.redact(name),
+    {
+      kind: KINDS[options?.kind ?? 'internal'],
+      attributes: cleanAttributes({ ...spanAttributes, ...attributes }, clean),
+      ...(options?.startedAtMs === undefined ? {} : { startTime: options.startedAtMs }),
+    },
+    place.context,
+  );
+  return new OtelSpan(telemetry, span, { ...place, context: trace.setSpan(place.context, span), scope });
+}
+
+class OtelSpan implements Span {
+  readonly #telemetry: OtelTracerOptions;
+  /** null: spans are not sent. */
+  readonly #span: OtelApiSpan | null;
+  readonly #place: Place;
+
+  constructor(telemetry: OtelTracerOptions, span: OtelApiSpan | null, place: Place) {
+    this.#telemetry = telemetry;
+    this.#span = span;
+    this.#place = place;
+  }
+
+  setAttributes(attributes: Attributes): void {
+    this.#span?.setAttributes(cleanAttributes(attributes, this.#telemetry.clean));
+  }
+
+  fail(type: string): void {
+    this.setAttributes({ 'error.type': type });
+    this.#span?.setStatus({ code: SpanStatusCode.ERROR, message: this.#telemetry.clean.redact(type) });
+  }
+
+  end(): void {
+    this.#span?.end();
+  }
+
+  span(name: string, attributes: Attributes = {}, options?: SpanOptions): Span {
+    return openSpan(this.#telemetry, this.#place, { name, attributes, options });
+  }
+
+  event(name: string, attributes: Attributes): void {
+    tell(this.#telemetry, this.#place.context, name, { ...this.#place.scope, ...attributes });
+  }
+
+  context(): TraceContext {
+    if (this.#span === null) return this.#place.passed;
+    const { traceId, spanId, traceFlags, traceState } = this.#span.spanContext();
+    const tracestate = traceState?.serialize();
+    return writeTraceContext({ traceId, spanId, flags: traceFlags, ...(tracestate ? { tracestate } : {}) });
+  }
+}
+
+function tell(telemetry: OtelTracerOptions, context: Context, name: string, attributes: Attributes): void {
+  const { logger, metrics, clean, version } = telemetry;
+  const now = new Date();
+  logger?.emit({
+    eventName: name,
+    body: name,
+    severityNumber: SeverityNumber.INFO,
+    severityText: 'INFO',
+    timestamp: now,
+    attributes: cleanAttributes(
+      { ...attributes, 'event.name': name, 'event.timestamp': now.toISOString(), 'app.version': version },
+      clean,
+    ),
+    context,
+  });
+  if (metrics === null) return;
+  for (const update of metricsOfEvent(name, attributes)) {
+    metrics(update.name, update.value, cleanAttributes(update.attributes, clean));
+  }
+}
