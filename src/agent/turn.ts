@@ -26,7 +26,7 @@ import { message } from './context.js';
 import { newItemId } from './ids.js';
 import { streamAnswer, textOf } from './model-stream.js';
 import { outputItem, runToolCall } from './tool-call.js';
-import type { TurnContext } from './turn-context.js';
+import type { ToolSet, TurnContext } from './turn-context.js';
 
 /** Compactions of one turn that may follow each other without an answer below the limit in between. */
 const MAX_COMPACTIONS = 3;
@@ -337,8 +337,7 @@ class RunningCalls {
   start(call: ToolCallItem): void {
     this.count++;
     const turn = this.#turn;
-    const parallel = turn.tools.find(call.name)?.parallel ?? true;
-    const output = this.#scheduler.schedule(parallel, async () =>
+    const output = this.#scheduler.schedule(mayRunBeside(call, turn.tools), async () =>
       turn.signal.aborted ? outputItem(call, 'aborted by user') : runToolCall(call, turn),
     );
     this.#pending.push({ call, output });
@@ -356,4 +355,12 @@ class RunningCalls {
     this.#pending = [];
     for (const { output } of pending) addToHistory(this.#state, this.#turn, [await output]);
   }
+}
+
+/** Whether a call may run at the same time as others. One of an unknown tool is only answered. */
+function mayRunBeside(call: ToolCallItem, tools: ToolSet): boolean {
+  const [raw, namespace] =
+    call.type === 'custom_tool_call' ? [call.input, undefined] : [call.arguments, call.namespace];
+  const tool = tools.find(call.name, namespace);
+  return tool === undefined || (tool.parallel && tool.runsAlone?.(raw) !== true);
 }

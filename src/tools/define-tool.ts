@@ -8,6 +8,8 @@ export type FunctionToolDefinition<Schema extends z.ZodObject> = {
   description: string;
   input: Schema;
   parallel: boolean;
+  /** A call that must run alone although the tool is parallel. */
+  runsAlone?: (input: z.output<Schema>) => boolean;
   plan: Tool<z.output<Schema>>['plan'];
   run: Tool<z.output<Schema>>['run'];
 };
@@ -16,6 +18,7 @@ export function defineFunctionTool<Schema extends z.ZodObject>(
   definition: FunctionToolDefinition<Schema>,
 ): Tool<z.output<Schema>> {
   let spec: ToolSpec | undefined;
+  const { runsAlone } = definition;
   return {
     name: definition.name,
     parallel: definition.parallel,
@@ -24,9 +27,14 @@ export function defineFunctionTool<Schema extends z.ZodObject>(
       return spec;
     },
     parse: raw => parseArguments(raw, definition.input),
+    ...(runsAlone ? { runsAlone: raw => isAlone(parseArguments(raw, definition.input), runsAlone) } : {}),
     plan: definition.plan,
     run: definition.run,
   };
+}
+
+function isAlone<Input>(parsed: Parsed<Input>, runsAlone: (input: Input) => boolean): boolean {
+  return parsed.ok && runsAlone(parsed.input);
 }
 
 function functionSpec(name: string, description: string, input: z.ZodObject): ToolSpec {

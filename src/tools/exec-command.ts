@@ -2,9 +2,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import type { CommandExecutionItem, CommandResult } from '../protocol/index.js';
+import type { CommandExecutionItem, CommandResult, CommandRunner, CommandSpec } from '../protocol/index.js';
 import { explainDenial } from '../sandbox/index.js';
-import { delay } from '../util/index.js';
+import { delay, onAbort } from '../util/index.js';
 import { recognisePatchCommand } from './apply-patch/index.js';
 import { reportCommand } from './command-output.js';
 import { defineFunctionTool } from './define-tool.js';
@@ -51,12 +51,16 @@ export const execCommandTool = defineFunctionTool({
     'Runs a command in a shell and returns its output. If it is still running after yield_time_ms, returns a session ID to use with write_stdin.',
   input,
   parallel: true,
+  runsAlone: call => isPatch(call.cmd),
   plan: (call, facts) =>
     planCommand({ ...call, script: call.cmd }, facts, (output, ms) =>
       [`Wall time: ${(ms / 1000).toFixed(4)} seconds`, 'Output:', output].join('\n'),
     ),
   run,
 });
+
+/** True for a script that is a patch: it changes files as `apply_patch` does. */
+export const isPatch = (script: string): boolean => recognisePatchCommand(script) !== null;
 
 export type ShellCall = {
   script: string;
@@ -116,13 +120,11 @@ async function directoryProblem(cwd: string): Promise<string | null> {
 }
 
 async function run(call: Input, context: ToolContext): Promise<ToolResult> {
-  const full = context.sessions.full();
-  if (full) return { output: `exec_command failed: ${full}`, is_error: true };
   const started = performance.now();
   const session = await startSession({ ...call, script: call.cmd }, context);
   if (typeof session === 'string') return { output: session, is_error: true };
   const yieldMs = clamp(call.yield_time_ms ?? 10_000, MIN_YIELD_MS, MAX_YIELD_MS);
-  await waitForEnd(session, yieldMs, context.signal);
+  await waitOrEnd(session, yieldMs, context);
   return reportSession({ session, context, started, maxTokens: call.max_output_tokens });
 }
 
@@ -132,17 +134,16 @@ export async function startSession(
   context: ToolContext,
   source: CommandExecutionItem['source'] = 'unified_exec_startup',
 ): Promise<ExecSession | string> {
+  const full = context.sessions.reserve();
+  if (full !== null) return `The command was not run: ${full}`;
   const argv = shellArgv(call, context);
   const cwd = path.resolve(context.cwd, call.workdir ?? '.');
   const watched = watchCommand(argv[0] ?? '', context);
-  const running = await context.runner.start({
-    argv,
-    cwd,
-    workspace: context.workspace,
-    env: watched.env,
-    policy: context.policy,
-    ...(call.tty ? { tty: { cols: 120, rows: 40 } } : {}),
-  });
+  const spec = { argv, cwd, workspace: context.workspace, env: watched.env, policy: context.policy };
+  const running = await start(
+    { ...spec, ...(call.tty ? { tty: { cols: 120, rows: 40 } } : { merge_output: true }) },
+    context,
+  );
   if ('type' in running) {
     watched.ended(running, () => '');
     return `The command was not run: ${running.message}`;
@@ -166,18 +167,34 @@ export async function startSession(
   return session;
 }
 
-/** Waits until the command ended, the time is up, or the turn was interrupted (the command is then ended). */
-export async function waitForEnd(session: ExecSession, ms: number, signal: AbortSignal): Promise<void> {
-  const timer = new AbortController();
-  const stop = AbortSignal.any([timer.signal, signal]);
+/** Gives the place back that was reserved when nothing was started. */
+async function start(spec: CommandSpec, { runner, sessions }: ToolContext): ReturnType<CommandRunner['start']> {
+  let started = false;
   try {
-    await Promise.race([session.ended, delay(ms, stop)]);
+    const running = await runner.start(spec);
+    started = !('type' in running);
+    return running;
   } finally {
-    timer.abort();
+    if (!started) sessions.notStarted();
   }
-  if (!signal.aborted) return;
-  session.running.kill('aborted', 200);
-  await session.ended;
+}
+
+/** Waits until the command ended, the time is up, or the turn was interrupted. */
+export async function waitForEnd(session: ExecSession, ms: number, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const stopListening = onAbort(signal, () => stop.abort());
+  try {
+    await Promise.race([session.ended, delay(ms, stop.signal)]);
+  } finally {
+    stopListening();
+    stop.abort();
+  }
+}
+
+/** The same; an interrupt ends the command. */
+export async function waitOrEnd(session: ExecSession, ms: number, context: ToolContext): Promise<void> {
+  await waitForEnd(session, ms, context.signal);
+  if (context.signal.aborted) await context.sessions.end([session]);
 }
 
 export type SessionReport = {
@@ -186,26 +203,35 @@ export type SessionReport = {
   /** `performance.now()` at the start of the call. */
   started: number;
   maxTokens?: number | undefined;
+  /** Added after the output. */
+  note?: string | null;
 };
 
 /** The result of a call that started, polled or wrote to a session. */
-export function reportSession({ session, context, started, maxTokens }: SessionReport): ToolResult {
+export function reportSession({ session, context, started, maxTokens, note }: SessionReport): ToolResult {
   const wallMs = performance.now() - started;
   const output = context.sessions.takeUnread(session);
-  const budgetBytes = Math.min(context.output_budget_bytes, (maxTokens ?? Number.POSITIVE_INFINITY) * 4);
+  const budgetBytes = Math.min(context.output_budget_bytes, Math.max(0, maxTokens ?? Number.POSITIVE_INFINITY) * 4);
   if (context.signal.aborted) {
-    const text = reportCommand({ wallMs, status: 'aborted by user', output, budgetBytes });
+    const goesOn = session.result === null ? `\n${statusLine(session.id, null)}` : '';
+    const text = reportCommand({ wallMs, status: `aborted by user${goesOn}`, output, budgetBytes });
     return { output: text, is_error: true };
   }
   const result = session.result;
-  const note =
+  const denial =
     result && context.sandboxed
       ? context.sessions.once(
           explainDenial({ policy: context.policy, result, output: session.all.text(64 * 1024, () => '\n') }),
         )
       : null;
   return {
-    output: reportCommand({ wallMs, status: statusLine(session.id, result), output, budgetBytes, note }),
+    output: reportCommand({
+      wallMs,
+      status: statusLine(session.id, result),
+      output,
+      budgetBytes,
+      note: note ?? denial,
+    }),
     is_error: result !== null && !(result.type === 'exited' && result.exit_code === 0),
   };
 }

@@ -3,10 +3,17 @@
  * later calls poll, write to and end. Every command that was started ends with `close` at the latest.
  */
 import type { CommandExecutionItem, CommandResult, EventSink, RunningCommand } from '../protocol/index.js';
+import { within } from '../util/index.js';
 import { bytesOmitted, OUTPUT_LIMIT_BYTES } from './command-output.js';
 import { HeadTail } from './head-tail.js';
 
 const MAX_SESSIONS = 64;
+/** Ended sessions whose last output was not read yet. */
+const MAX_UNREAD_ENDS = 64;
+/** Between TERM and KILL. */
+const GRACE_MS = 200;
+/** How long the end of a command that was killed is waited for. */
+const END_WAIT_MS = 1500;
 
 export type ExecSession = {
   readonly id: number;
@@ -25,7 +32,10 @@ export type ExecSession = {
 };
 
 export class ExecSessions {
+  /** Those that run, and those whose end no call has reported yet. */
   readonly #sessions = new Map<number, ExecSession>();
+  /** Commands that are being started. */
+  #starting = 0;
   #emit: EventSink | null = null;
   #turnId = '';
   /** Completions that fell between two turns; told in the next one. */
@@ -51,14 +61,23 @@ export class ExecSessions {
     this.#emit = null;
   }
 
-  /** Why no further command may be started, or null. */
-  full(): string | null {
-    if (this.#sessions.size < MAX_SESSIONS) return null;
-    const ids = [...this.#sessions.keys()].slice(0, 8).join(', ');
-    return `${MAX_SESSIONS} commands of this thread are still running (sessions ${ids}, …). End some first: write_stdin with chars "\\u0003" interrupts one that has a tty.`;
+  /** Takes one of the places for running commands, or says why there is none. Each place is given back by `add` or `notStarted`. */
+  reserve(): string | null {
+    const running = this.running();
+    if (running.length + this.#starting < MAX_SESSIONS) {
+      this.#starting++;
+      return null;
+    }
+    const ids = running.slice(0, 8).map(session => session.id);
+    return `${MAX_SESSIONS} commands of this thread are still running (sessions ${ids.join(', ')}, …). End some first: write_stdin with chars "\\u0003" interrupts one that has a tty.`;
   }
 
-  /** An id no running command has. */
+  /** A place that `reserve` gave is not needed. */
+  notStarted(): void {
+    this.#starting--;
+  }
+
+  /** An id no session has. */
   newId(): number {
     for (;;) {
       const id = 1000 + Math.floor(Math.random() * 99000);
@@ -66,8 +85,13 @@ export class ExecSessions {
     }
   }
 
+  /** One that runs, or whose end was not reported yet. */
   get(id: number): ExecSession | undefined {
     return this.#sessions.get(id);
+  }
+
+  isOfThisTurn(session: ExecSession): boolean {
+    return session.turnId === this.#turnId;
   }
 
   /** Running commands, oldest first. */
@@ -77,6 +101,7 @@ export class ExecSessions {
 
   /** Takes over a started command: announces it, collects its output, announces its end. */
   add(id: number, item: CommandExecutionItem, running: RunningCommand): ExecSession {
+    this.#starting--;
     const all = new HeadTail(OUTPUT_LIMIT_BYTES);
     let emitted = 0;
     this.#send({ type: 'item.started', item, at_ms: Date.now() });
@@ -99,8 +124,8 @@ export class ExecSessions {
       result: null,
       ended: running.ended.then(result => {
         session.result = result;
-        this.#sessions.delete(id);
         this.#complete(session, result);
+        this.#forgetOldEnds();
         return result;
       }),
     };
@@ -108,26 +133,36 @@ export class ExecSessions {
     return session;
   }
 
-  /** The output since the last call of this, which starts afresh. */
+  /** The output since the last call of this, which starts afresh. A session that has ended is forgotten: this was its last word. */
   takeUnread(session: ExecSession): HeadTail {
     const unread = session.unread;
     session.unread = new HeadTail(OUTPUT_LIMIT_BYTES);
+    if (session.result !== null) this.#sessions.delete(session.id);
+    // The rest of a character that is not complete yet belongs to the next report.
+    else session.unread.push(unread.takePartialEnd());
     return unread;
+  }
+
+  #forgetOldEnds(): void {
+    const ended = [...this.#sessions.values()].filter(session => session.result !== null);
+    for (const { id } of ended.slice(0, -MAX_UNREAD_ENDS)) this.#sessions.delete(id);
   }
 
   /** Ends the commands that were started in this turn. */
   async interruptTurn(turnId: string): Promise<void> {
-    await this.#end([...this.#sessions.values()].filter(session => session.turnId === turnId));
+    await this.end([...this.#sessions.values()].filter(session => session.turnId === turnId));
   }
 
   /** Ends every command. */
   async close(): Promise<void> {
-    await this.#end([...this.#sessions.values()]);
+    await this.end([...this.#sessions.values()]);
   }
 
-  async #end(sessions: ExecSession[]): Promise<void> {
-    for (const session of sessions) session.running.kill('aborted', 200);
-    await Promise.all(sessions.map(session => session.ended));
+  /** Ends these, and waits for it. What even KILL does not end (a process in the hands of the kernel) is not waited for. */
+  async end(sessions: readonly ExecSession[], reason: 'aborted' | 'timed_out' = 'aborted'): Promise<void> {
+    const running = sessions.filter(session => session.result === null);
+    for (const session of running) session.running.kill(reason, GRACE_MS);
+    await within(Promise.all(running.map(session => session.ended)), END_WAIT_MS);
   }
 
   #complete(session: ExecSession, result: CommandResult): void {

@@ -1,9 +1,12 @@
+/** So many small pieces are made one. */
+const MANY = 256;
+
 /**
  * The head and the tail of a stream of bytes of any length, in bounded memory. Cuts fall on character boundaries.
  */
 export class HeadTail {
   readonly #half: number;
-  readonly #head: Buffer[] = [];
+  #head: Buffer[] = [];
   #headBytes = 0;
   #tail: Buffer[] = [];
   #tailBytes = 0;
@@ -26,9 +29,23 @@ export class HeadTail {
       const part = rest.subarray(0, room);
       this.#head.push(part);
       this.#headBytes += part.length;
+      if (this.#head.length > MANY) this.#head = [Buffer.concat(this.#head)];
       rest = rest.subarray(room);
     }
     if (rest.length > 0) this.#pushTail(rest);
+  }
+
+  /** Takes away and returns the bytes of a character at the end that is not complete: at most three. */
+  takePartialEnd(): Buffer {
+    const parts = this.#tail.length > 0 ? this.#tail : this.#head;
+    const last = Buffer.concat(parts.slice(-3));
+    const partial = last.subarray(trimPartialEnd(last).length);
+    if (partial.length === 0) return partial;
+    parts.splice(-3, 3, last.subarray(0, last.length - partial.length));
+    if (parts === this.#tail) this.#tailBytes -= partial.length;
+    else this.#headBytes -= partial.length;
+    this.total -= partial.length;
+    return partial;
   }
 
   #pushTail(chunk: Buffer): void {
@@ -39,7 +56,7 @@ export class HeadTail {
     while (this.#tail.length > 1 && this.#tailBytes - (this.#tail[0]?.length ?? 0) >= this.#half) {
       this.#tailBytes -= this.#tail.shift()?.length ?? 0;
     }
-    if (this.#tail.length > 256) this.#tail = [Buffer.concat(this.#tail)];
+    if (this.#tail.length > MANY) this.#tail = [Buffer.concat(this.#tail)];
   }
 
   /**

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { explainDenial } from '../sandbox/index.js';
 import { tokensTruncated } from './command-output.js';
 import { defineFunctionTool } from './define-tool.js';
-import { clamp, escalationInput, planCommand, startSession, waitForEnd } from './exec-command.js';
+import { clamp, escalationInput, isPatch, planCommand, startSession, waitOrEnd } from './exec-command.js';
 import type { ExecSession } from './exec-sessions.js';
 import type { ToolContext, ToolResult } from './tool.js';
 
@@ -23,6 +23,7 @@ export const shellCommandTool = defineFunctionTool({
   description: 'Runs a command in a shell, waits for its end and returns its exit code and output.',
   input,
   parallel: true,
+  runsAlone: call => isPatch(call.command),
   plan: (call, facts) => planCommand({ ...call, script: call.command }, facts, output => output),
   run,
 });
@@ -31,12 +32,9 @@ async function run(call: z.output<typeof input>, context: ToolContext): Promise<
   const session = await startSession({ ...call, script: call.command }, context, 'agent');
   if (typeof session === 'string') return { output: session, is_error: true };
   const timeoutMs = clamp(call.timeout_ms ?? DEFAULT_TIMEOUT_MS, 1, MAX_TIMEOUT_MS);
-  await waitForEnd(session, timeoutMs, context.signal);
+  await waitOrEnd(session, timeoutMs, context);
   const timedOut = session.result === null;
-  if (timedOut) {
-    session.running.kill('timed_out', 200);
-    await session.ended;
-  }
+  if (timedOut) await context.sessions.end([session], 'timed_out');
   return report(session, context, timedOut ? timeoutMs : null);
 }
 

@@ -82,6 +82,8 @@ export interface Tool<Input = unknown> {
   readonly spec: ToolSpec;
   /** True when it may run at the same time as other calls of one response. */
   readonly parallel: boolean;
+  /** True for a call that must not, although the tool is parallel; `raw` as for `parse`. Absent = no call is one. */
+  runsAlone?(raw: string): boolean;
   /** `raw`: the JSON text of a function call, the plain text of a custom call. Never throws. */
   parse(raw: string): Parsed<Input>;
   /** May read, never writes. Never throws: what is wrong with the call is an `invalid` plan. */

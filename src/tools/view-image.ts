@@ -52,12 +52,22 @@ export async function loadImage(
     if (!info.isFile()) return `image path \`${file}\` is not a file`;
     if (info.size > MAX_BYTES) return `image at \`${file}\` has ${info.size} bytes; at most ${MAX_BYTES} can be sent`;
     const bytes = await readFile(file);
-    const { imageSize } = await import('image-size');
-    const type = imageSize(bytes).type ?? '';
+    const type = await imageType(bytes);
     const mime = MIME[type];
-    if (!mime) return `image at \`${file}\` is ${type || 'of an unknown type'}; PNG, JPEG, GIF and WebP can be shown`;
+    if (!mime) return `file \`${file}\` is ${type || 'no image'}; PNG, JPEG, GIF and WebP can be shown`;
     return { url: `data:${mime};base64,${bytes.toString('base64')}` };
   } catch (error) {
     return `unable to locate image at \`${file}\`: ${messageOf(error)}`;
+  }
+}
+
+/** `png`, `jpg` and so on; "" for what is no image. */
+async function imageType(bytes: Uint8Array): Promise<string> {
+  const { imageSize } = await import('image-size');
+  try {
+    return imageSize(bytes).type ?? '';
+  } catch {
+    // It throws for whatever it does not know.
+    return '';
   }
 }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { delay, messageOf } from '../util/index.js';
 import { defineFunctionTool } from './define-tool.js';
 import { clamp, reportSession, waitForEnd } from './exec-command.js';
+import type { ExecSession } from './exec-sessions.js';
 import type { ToolContext, ToolResult } from './tool.js';
 
 const input = z.object({
@@ -29,31 +30,35 @@ async function run(call: z.output<typeof input>, context: ToolContext): Promise<
   const session = context.sessions.get(call.session_id);
   if (!session) {
     return {
-      output: `write_stdin failed: Unknown process id ${call.session_id}. It has ended, or was never started in this thread.`,
+      output: `write_stdin failed: Unknown process id ${call.session_id}. Its end was reported before, or it was never started in this thread.`,
       is_error: true,
     };
   }
   const chars = call.chars ?? '';
-  if (chars !== '') {
-    context.emit({
-      type: 'command.input',
-      item_id: session.item.id,
-      process_id: String(session.id),
-      text: chars,
-    });
-    try {
-      await session.running.write(chars);
-    } catch (error) {
-      return {
-        output: `write_stdin failed: the command does not read its input (${messageOf(error)})`,
-        is_error: true,
-      };
-    }
-    await waitForEnd(session, clamp(call.yield_time_ms ?? 250, 250, 30_000), context.signal);
-  } else {
-    await waitForEnd(session, clamp(call.yield_time_ms ?? 5000, 5000, context.max_poll_ms), context.signal);
+  const report = { session, context, started, maxTokens: call.max_output_tokens };
+  if (session.result !== null) {
+    return reportSession({ ...report, note: chars === '' ? null : 'The text was not written: the command had ended.' });
   }
+  if (chars !== '') {
+    const problem = await write(chars, session, context);
+    if (problem !== null) return { output: `write_stdin failed: ${problem}`, is_error: true };
+  }
+  const [least, most, usual] = chars === '' ? [5000, context.max_poll_ms, 5000] : [250, 30_000, 250];
+  await waitForEnd(session, clamp(call.yield_time_ms ?? usual, least, most), context.signal);
+  // A command that an earlier turn left running belongs to no single turn: an interrupt only ends the wait.
+  if (context.signal.aborted && context.sessions.isOfThisTurn(session)) await context.sessions.end([session]);
   // Output written just before the end of the wait is often a scheduler tick behind.
   if (!session.result) await delay(5, context.signal);
-  return reportSession({ session, context, started, maxTokens: call.max_output_tokens });
+  return reportSession(report);
+}
+
+/** What went wrong, or null. */
+async function write(chars: string, session: ExecSession, context: ToolContext): Promise<string | null> {
+  context.emit({ type: 'command.input', item_id: session.item.id, process_id: String(session.id), text: chars });
+  try {
+    await session.running.write(chars);
+    return null;
+  } catch (error) {
+    return `the command does not read its input (${messageOf(error)}). Start it again with tty true to be able to write to it.`;
+  }
 }
