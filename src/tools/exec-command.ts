@@ -191,7 +191,13 @@ export async function waitForEnd(session: ExecSession, ms: number, signal: Abort
   }
 }
 
-/** The same; an interrupt ends the command. */
+/** The same for a call that did not start it. A command that an earlier turn left running outlives the interrupt. */
+export async function pollOrEnd(session: ExecSession, ms: number, context: ToolContext): Promise<void> {
+  await waitForEnd(session, ms, context.signal);
+  if (context.signal.aborted && context.sessions.isOfThisTurn(session)) await context.sessions.end([session]);
+}
+
+/** The same for the call that started it: an interrupt ends the command. */
 export async function waitOrEnd(session: ExecSession, ms: number, context: ToolContext): Promise<void> {
   await waitForEnd(session, ms, context.signal);
   if (context.signal.aborted) await context.sessions.end([session]);

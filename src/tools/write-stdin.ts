@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { delay, messageOf } from '../util/index.js';
 import { defineFunctionTool } from './define-tool.js';
-import { clamp, reportSession, waitForEnd } from './exec-command.js';
+import { clamp, pollOrEnd, reportSession } from './exec-command.js';
 import type { ExecSession } from './exec-sessions.js';
 import type { ToolContext, ToolResult } from './tool.js';
 
@@ -44,9 +44,7 @@ async function run(call: z.output<typeof input>, context: ToolContext): Promise<
     if (problem !== null) return { output: `write_stdin failed: ${problem}`, is_error: true };
   }
   const [least, most, usual] = chars === '' ? [5000, context.max_poll_ms, 5000] : [250, 30_000, 250];
-  await waitForEnd(session, clamp(call.yield_time_ms ?? usual, least, most), context.signal);
-  // A command that an earlier turn left running belongs to no single turn: an interrupt only ends the wait.
-  if (context.signal.aborted && context.sessions.isOfThisTurn(session)) await context.sessions.end([session]);
+  await pollOrEnd(session, clamp(call.yield_time_ms ?? usual, least, most), context);
   // Output written just before the end of the wait is often a scheduler tick behind.
   if (!session.result) await delay(5, context.signal);
   return reportSession(report);
