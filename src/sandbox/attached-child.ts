@@ -1,7 +1,7 @@
 /** Starts a program on our own standard streams. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Child, ChildExit, Launch } from './child.js';
+import { type Child, type ChildExit, type Launch, reportOf, stdioOf } from './child.js';
 import type { DescriptorGuard } from './descriptor-guard.js';
 
 /** Throws what `spawn` reports. `sharesTerminal`: it stays in our session, so that the terminal's keys reach it. */
@@ -10,7 +10,7 @@ export async function startAttached(launch: Launch, guard: DescriptorGuard, shar
     cwd: launch.cwd,
     env: launch.env,
     detached: !sharesTerminal,
-    stdio: guard.cover(['inherit' as const, 'inherit' as const, 'inherit' as const, ...launch.inherit]),
+    stdio: guard.cover(['inherit' as const, 'inherit' as const, 'inherit' as const, ...stdioOf(launch.inherit)]),
   });
   await once(child, 'spawn');
   const exited = new Promise<ChildExit>(resolve => {
@@ -18,6 +18,7 @@ export async function startAttached(launch: Launch, guard: DescriptorGuard, shar
   });
   return {
     pid: child.pid ?? 0,
+    report: reportOf(child, launch.inherit),
     exited,
     // Its streams are ours: nothing passes through here.
     read: () => {},

@@ -9,7 +9,7 @@ import { accessAt, type Layout, type PathRule } from './layout.js';
 export type PlanFacts = {
   readonly layout: Layout;
   readonly network: 'off' | 'on';
-  /** As root some of /proc answers to the user number alone, whatever the capabilities. */
+  /** Some of /proc answers to user 0, whatever the capabilities. */
   readonly isRoot: boolean;
   /** A terminal of its own is the session; it can't be left. */
   readonly tty: boolean;
@@ -34,9 +34,6 @@ export type BwrapPlan = {
   /** Folders that must exist while the command runs and mean nothing; `absent` ones are made and removed by us. */
   readonly mountPoints: readonly { readonly path: string; readonly absent: boolean }[];
 };
-
-/** Files of /proc that take orders from user 0 without asking for a capability. */
-const PROC_CONTROLS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr'];
 
 export function planBwrap(facts: PlanFacts): BwrapPlan {
   const { layout } = facts;
@@ -127,7 +124,8 @@ function privateSystem(isRoot: boolean): string[] {
     '/dev',
     '--proc',
     '/proc',
-    ...(isRoot ? PROC_CONTROLS.flatMap(name => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]) : []),
+    // Much of it (sys, irq, acpi, ...) takes orders from user 0 without asking for a capability.
+    ...(isRoot ? ['--remount-ro', '/proc'] : []),
   ];
 }
 
@@ -150,7 +148,8 @@ function mountOf(rule: PathRule, rules: readonly PathRule[], facts: PlanFacts): 
       return fd === undefined ? ['--bind', path, path] : ['--bind-fd', String(fd), path];
     }
     case 'read':
-      return isMade(rule) ? ['--perms', '0555', '--tmpfs', path, '--remount-ro', path] : ['--ro-bind', path, path];
+      // A private folder that refuses to be written; mounting it read-only as well would double the cost of a start.
+      return isMade(rule) ? ['--perms', '0555', '--tmpfs', path] : ['--ro-bind', path, path];
     case 'deny':
       // A device on a bind mount can't be opened, whatever the mode and the user.
       if (rule.state === 'file') return ['--ro-bind', '/dev/null', path];

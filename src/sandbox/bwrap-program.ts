@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { BWRAP_MISSING, type Problem, untrustedProgram } from './enforcement.js';
-import { findTrustedProgram } from './find-program.js';
+import { type Candidate, chooseTrusted, findCandidates } from './find-program.js';
 
 export type BwrapProgram = {
   readonly path: string;
@@ -10,17 +10,19 @@ export type BwrapProgram = {
   readonly bindsDescriptors: boolean;
 };
 
+const run = promisify(execFile);
+
 export class BwrapFinder {
-  readonly #path: string | undefined;
+  readonly #candidates: readonly Candidate[];
   readonly #features = new Map<string, Promise<boolean>>();
 
   constructor(path: string | undefined) {
-    this.#path = path;
+    this.#candidates = findCandidates('bwrap', path);
   }
 
   /** `untrusted`: real paths of folders that commands may write in. */
   async find(untrusted: readonly string[]): Promise<BwrapProgram | Problem> {
-    const found = findTrustedProgram('bwrap', this.#path, untrusted);
+    const found = chooseTrusted(this.#candidates, untrusted);
     if (found.path === null) {
       return found.rejected.length > 0 ? untrustedProgram('bwrap', found.rejected) : BWRAP_MISSING;
     }
@@ -35,7 +37,7 @@ export class BwrapFinder {
 
 async function offersBindFd(path: string): Promise<boolean> {
   try {
-    const { stdout } = await promisify(execFile)(path, ['--help'], { timeout: 2000 });
+    const { stdout } = await run(path, ['--help'], { timeout: 2000 });
     return stdout.includes('--bind-fd');
   } catch {
     // It does not even print its help: the real start will tell why.

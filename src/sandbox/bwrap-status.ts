@@ -1,29 +1,41 @@
 /** What became of a command in bubblewrap: bubblewrap's own account of it, and what that means. */
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandResult, CommandSpec } from '../protocol/index.js';
 import { type ChildExit, exitCodeOf, signalName } from './child.js';
 import { explainBwrapFailure, refusal } from './enforcement.js';
-import { openForReading, type PipePool } from './pipe-pool.js';
+import { readProcess } from './process-table.js';
 
-/** Where bubblewrap writes that it has run the command, and how that ended; the command itself can't write there. */
-export type Status = {
-  /** Our descriptor, for bubblewrap. */
-  readonly fd: number;
+/** What bubblewrap writes: that it has run the command, and how that ended. The command itself can't write there. */
+export class BwrapStatus {
+  #text: Promise<string> = Promise.resolve('');
+
+  /** `report`: our end of the pipe. */
+  read(report: Readable): void {
+    const chunks: Buffer[] = [];
+    report.on('data', (chunk: Buffer) => chunks.push(chunk));
+    this.#text = new Promise(resolve => {
+      // An error is followed by the end, and what was read until then counts.
+      report.on('error', () => {});
+      report.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    });
+  }
+
   /** Resolves at the end of bubblewrap. */
-  readonly text: Promise<string>;
-  drop(): void;
-};
+  get text(): Promise<string> {
+    return this.#text;
+  }
 
-export async function openStatus(pool: PipePool): Promise<Status> {
-  const [name = ''] = await pool.take(1);
-  const { ours, theirs } = openForReading(name);
-  const chunks: Buffer[] = [];
-  ours.on('data', chunk => chunks.push(chunk));
-  const text = new Promise<string>(resolve => {
-    // An error is followed by the end, and what was read until then counts.
-    ours.on('error', () => {});
-    ours.on('close', () => resolve(Buffer.concat(chunks).toString()));
-  });
-  return { fd: theirs, text, drop: () => ours.destroy() };
+  /** Resolves when the first process inside has ended, and with it the mounts of the sandbox; after 100 ms in any case. */
+  async isGone(): Promise<void> {
+    const pid = /"child-pid":\s*(\d+)/.exec(await this.#text)?.[1];
+    if (pid === undefined) return;
+    for (let step = 1; step < 64; step *= 2) {
+      const first = readProcess(Number(pid));
+      if (first === null || first.zombie) return;
+      await sleep(step);
+    }
+  }
 }
 
 /**

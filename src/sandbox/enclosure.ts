@@ -1,14 +1,15 @@
 /** How a command is put into a sandbox: the contract between the runner and the platforms. */
 import type { CommandResult, CommandSpec } from '../protocol/index.js';
-import type { ChildExit } from './child.js';
+import type { Child, ChildExit, Launch } from './child.js';
 import type { Problem } from './enforcement.js';
 
 export type Enclosed = {
   /** The whole command line; the first word is an absolute path. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Our descriptors that become 3, 4, ... of the program. */
-  readonly inherit: readonly number[];
+  readonly inherit: Launch['inherit'];
+  /** Called right after the start. */
+  onStarted?(child: Child): void;
   /** Called with a line for the output of the command, e.g. about a refused connection. */
   onNote?(listener: (line: string) => void): void;
   /** Closes what was opened for the start; called once, after it. */

@@ -15,32 +15,39 @@ export function findExecutable(name: string, path: string | undefined, cwd: stri
 
 export type TrustedProgram = { readonly path: string } | { readonly path: null; readonly rejected: readonly string[] };
 
+export type Candidate = { readonly path: string; readonly real: string };
+
 /**
- * A program that we run ourselves, outside of any sandbox. Skipped are relative entries of PATH, files under one of
- * `untrusted` (real paths of folders that commands may write) and files that others than root and we may change.
+ * The programs of this name on the absolute entries of PATH. The first one can be run outside of any sandbox when it
+ * is trusted: see `chooseTrusted`.
  */
-export function findTrustedProgram(
-  name: string,
-  path: string | undefined,
-  untrusted: readonly string[],
-): TrustedProgram {
-  const rejected: string[] = [];
-  for (const directory of pathEntries(path)) {
+export function findCandidates(name: string, path: string | undefined): Candidate[] {
+  return pathEntries(path).flatMap(directory => {
     const candidate = join(directory, name);
-    if (!isAbsolute(directory) || !isExecutable(candidate)) continue;
-    const real = realpathSync.native(candidate);
-    if (untrusted.some(root => isInside(real, root) || isInside(candidate, root)) || !isOurs(real)) {
-      rejected.push(candidate);
-      continue;
-    }
-    return { path: candidate };
-  }
-  return { path: null, rejected };
+    if (!isAbsolute(directory) || !isExecutable(candidate)) return [];
+    return [{ path: candidate, real: realpathSync.native(candidate) }];
+  });
+}
+
+/**
+ * The first candidate that lies outside of all `untrusted` folders (real paths of what commands may write), and that
+ * nobody but root and we may change.
+ */
+export function chooseTrusted(candidates: readonly Candidate[], untrusted: readonly string[]): TrustedProgram {
+  const isTrusted = ({ path, real }: Candidate) =>
+    !untrusted.some(root => isInside(real, root) || isInside(path, root)) && isOurs(real);
+  const found = candidates.find(isTrusted);
+  return found ? { path: found.path } : { path: null, rejected: candidates.map(candidate => candidate.path) };
+}
+
+/** As `chooseTrusted`, for a program that is looked for once. */
+export function findTrustedProgram(name: string, path: string | undefined): string | null {
+  return chooseTrusted(findCandidates(name, path), []).path;
 }
 
 /** A shell that can redirect numbers above 9, where there is one. */
 export function bashPath(path: string | undefined): string {
-  return ['/bin/bash', '/usr/bin/bash'].find(isExecutable) ?? findTrustedProgram('bash', path, []).path ?? '/bin/sh';
+  return ['/bin/bash', '/usr/bin/bash'].find(isExecutable) ?? findTrustedProgram('bash', path) ?? '/bin/sh';
 }
 
 /** True when `path` is `root` or lies under it. Both are absolute and normalized. */

@@ -4,17 +4,16 @@ import type { CommandSpec } from '../protocol/index.js';
 import { messageOf } from '../util/index.js';
 import { type Filter, planBwrap, planInnerBwrap } from './bwrap-plan.js';
 import { BwrapFinder, type BwrapProgram } from './bwrap-program.js';
-import { bwrapResult, openStatus } from './bwrap-status.js';
+import { BwrapStatus, bwrapResult } from './bwrap-status.js';
 import type { Crossing } from './domain-access.js';
 import { bridgeArgv, DomainBridge } from './domain-bridge.js';
 import type { Dialer } from './domain-proxy/gate.js';
 import { type Enclosed, type EncloseRequest, type Enclosure, isProblem } from './enclosure.js';
 import { type Problem, SOCAT_MISSING } from './enforcement.js';
-import { findTrustedProgram, isInside } from './find-program.js';
+import { chooseTrusted, findCandidates, isInside } from './find-program.js';
 import type { Layout } from './layout.js';
 import type { MountPoint, MountRegister } from './mount-register.js';
 import { Opened } from './opened.js';
-import type { PipePool } from './pipe-pool.js';
 import { networkOf, policyEnvironment } from './policy-paths.js';
 import { type LayoutFacts, readLayout, realPathOf } from './read-layout.js';
 import { RootPins } from './root-pins.js';
@@ -30,7 +29,6 @@ export type LinuxOptions = {
   /** The folder of this process. */
   readonly directory: string;
   readonly mounts: MountRegister;
-  readonly pool: PipePool | null;
   readonly dialer: Dialer | undefined;
 };
 
@@ -104,14 +102,17 @@ export class LinuxEnclosure implements Enclosure {
     const { request, opened, bwrap, crossing } = parts;
     const { spec, program, terminal } = request;
     const seccompFd = opened.add(this.#openFilter(spec));
-    // A terminal's own start is a shell's; what bubblewrap says there is seen in the output.
-    const status = terminal === 'own' || !this.#options.pool ? null : await openStatus(this.#options.pool);
-    if (status) opened.onRelease(status.drop);
-    const here = { type: 'here', seccompFd, statusFd: status && opened.add(status.fd) } as const;
+    // On a terminal there is no way to pass one on; what bubblewrap says there is seen in the output.
+    const status = terminal === 'own' ? null : new BwrapStatus();
+    const here = { type: 'here', seccompFd, statusFd: status && opened.addReport() } as const;
     const facts = { ...parts.facts, matches: parts.matches };
     const filter: Filter = crossing ? { type: 'bridge', socket: crossing.socket } : here;
     const [planned, hold] = await this.#options.mounts.hold(() => plan({ request, facts, bwrap, opened, filter }));
-    opened.onRelease(() => hold.release());
+    opened.onRelease(async () => {
+      // In front of a bridge the number is one of the outer sandbox.
+      if (status && !crossing) await status.isGone();
+      await hold.release();
+    });
     if (planned.problem !== null) return planned.problem;
 
     const command = [program, ...spec.argv.slice(1)];
@@ -121,7 +122,8 @@ export class LinuxEnclosure implements Enclosure {
     return {
       argv: [bwrap.path, ...this.#shortened(planned.args, opened), '--', ...inner],
       env: { ...spec.env, ...policyEnvironment(spec.policy), ...crossing?.env },
-      inherit: opened.descriptors,
+      inherit: opened.inherit,
+      onStarted: child => child.report && status?.read(child.report),
       ...(crossing ? { onNote: crossing.onNote } : {}),
       // A terminal's shell opens them by way of /proc a moment after the start: they stay until the end.
       closeDescriptors: () => {
@@ -135,7 +137,7 @@ export class LinuxEnclosure implements Enclosure {
   /** The way to the allowed domains, for a policy that has some. */
   async #cross(spec: CommandSpec, untrusted: readonly string[], opened: Opened) {
     if (spec.policy.type !== 'profile' || spec.policy.network.type !== 'domains') return null;
-    const socat = findTrustedProgram('socat', this.#options.env['PATH'], untrusted).path;
+    const socat = chooseTrusted(findCandidates('socat', this.#options.env['PATH']), untrusted).path;
     if (socat === null) return SOCAT_MISSING;
     const crossing = await this.#bridge.open(spec.policy);
     opened.onRelease(crossing.close);
@@ -201,7 +203,7 @@ function base(spec: CommandSpec): { isRoot: boolean; cwd: string } {
 function openRoots(layout: Layout, opened: Opened, limit: number): Map<string, number> {
   const fds = new Map<string, number>();
   for (const { path, access } of layout.rules) {
-    if (access !== 'write' || opened.descriptors.length >= limit) continue;
+    if (access !== 'write' || opened.inherit.length >= limit) continue;
     const fd = openSync(path, OPEN_FOLDER);
     fds.set(path, opened.add(fd));
     if (readlinkSync(`/proc/self/fd/${fd}`) !== path) throw new Error(`${path} has just been replaced`);

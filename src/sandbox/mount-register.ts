@@ -26,7 +26,7 @@ type Marker = {
   readonly file: string;
   /** All in use; `made` are those that one of us has made. */
   readonly used: readonly string[];
-  readonly made: readonly string[];
+  readonly made: Set<string>;
 };
 
 export class MountRegister {
@@ -73,10 +73,10 @@ export class MountRegister {
     const made = new Set(points.filter(point => point.absent).map(point => point.path));
     const present = points.filter(point => !point.absent).map(point => point.path);
     for (const path of present.length === 0 ? [] : this.#madeByUs(present)) made.add(path);
-    const marker = {
+    const marker: Marker = {
       file: join(this.#server.path, 'mounts', `${++this.#count}`),
       used: points.map(point => point.path),
-      made: [...made],
+      made,
     };
     writeMarker(marker);
     return marker;
@@ -84,7 +84,7 @@ export class MountRegister {
 
   /** Of empty folders that are there: those that some command of ours made, the rest belongs to the person. */
   #madeByUs(paths: readonly string[]): string[] {
-    const known = new Set(this.#allMarkers().flatMap(marker => marker.made));
+    const known = new Set(this.#allMarkers().flatMap(marker => [...marker.made]));
     const unexplained = paths.filter(path => !known.has(path));
     // One that no marker explains is another home's when something is mounted there.
     const foreign = unexplained.length === 0 ? new Set<string>() : mountedElsewhere(unexplained);
@@ -99,13 +99,13 @@ export class MountRegister {
     }
   }
 
-  /** The last processes of a sandbox end a moment after it, and their mounts with them: several attempts in a second. */
+  /** Other users may be about to end, and the last processes of a sandbox end a moment after it. */
   async #repeat(attempt: () => boolean): Promise<boolean> {
-    for (let step = 2; ; step *= 2) {
+    for (const pause of [5, 30, 200, 700]) {
       if (await this.#lock.run(attempt)) return true;
-      if (step > 500) return false;
-      await sleep(step);
+      await sleep(pause);
     }
+    return this.#lock.run(attempt);
   }
 
   /** Under the lock. False: something could not be removed yet, and the marker stays. */
@@ -115,10 +115,10 @@ export class MountRegister {
         .filter(m => m.file !== marker.file)
         .flatMap(m => m.used),
     );
-    const free = marker.made.filter(path => !others.has(path));
+    const free = [...marker.made].filter(path => !others.has(path));
     const busy = free.length === 0 ? new Set<string>() : mountedElsewhere(free);
     for (const path of free) if (!busy.has(path)) removeEmptyDirectory(path);
-    if (busy.size > 0) writeMarker({ file: marker.file, used: [], made: [...busy] });
+    if (busy.size > 0) writeMarker({ file: marker.file, used: [], made: busy });
     else unlinkSync(marker.file);
     return busy.size === 0;
   }
@@ -143,12 +143,15 @@ function readMarkers(server: string): Marker[] {
   return names.flatMap(name => {
     const file = join(folder, name);
     const text = readText(file);
-    return text === null ? [] : [{ file, used: pathsOf(text, 'used '), made: pathsOf(text, 'made ') }];
+    return text === null ? [] : [{ file, used: pathsOf(text, 'used '), made: new Set(pathsOf(text, 'made ')) }];
   });
 }
 
 function writeMarker({ file, used, made }: Marker): void {
-  const lines = [...used.map(path => `used ${escapePath(path)}\n`), ...made.map(path => `made ${escapePath(path)}\n`)];
+  const lines = [
+    ...used.map(path => `used ${escapePath(path)}\n`),
+    ...[...made].map(path => `made ${escapePath(path)}\n`),
+  ];
   writeFileSync(file, lines.join(''), { mode: 0o600 });
 }
 

@@ -3,19 +3,25 @@ import { closeSync } from 'node:fs';
 import { FIRST_FD } from './child.js';
 
 export class Opened {
-  readonly #fds: number[] = [];
+  readonly #inherit: (number | 'report')[] = [];
   readonly #releases: (() => void | Promise<void>)[] = [];
   #closed = false;
 
   /** Ours, in the order in which the program gets them. */
-  get descriptors(): readonly number[] {
-    return this.#fds;
+  get inherit(): readonly (number | 'report')[] {
+    return this.#inherit;
   }
 
   /** Takes over a descriptor; returns its number in the program. */
   add(fd: number): number {
-    this.#fds.push(fd);
-    return FIRST_FD + this.#fds.length - 1;
+    this.#inherit.push(fd);
+    return FIRST_FD + this.#inherit.length - 1;
+  }
+
+  /** Makes room for a pipe that the program writes to; returns its number there. */
+  addReport(): number {
+    this.#inherit.push('report');
+    return FIRST_FD + this.#inherit.length - 1;
   }
 
   /** Something else to be undone when the command has ended, or was not started. */
@@ -26,7 +32,7 @@ export class Opened {
   closeDescriptors(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const fd of this.#fds) closeSync(fd);
+    for (const fd of this.#inherit) if (fd !== 'report') closeSync(fd);
   }
 
   async release(): Promise<void> {

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Child, ChildExit, Launch, OutputListener } from './child.js';
+import { type Child, type ChildExit, type Launch, type OutputListener, reportOf, stdioOf } from './child.js';
 import type { DescriptorGuard } from './descriptor-guard.js';
 import { openForReading, openForWriting, type PipeEnds, type PipePool } from './pipe-pool.js';
 
@@ -25,10 +25,10 @@ export async function startWithPipes(launch: Launch, { pool, guard }: Means): Pr
       // Its own session: no terminal of ours, and a group that can be signalled as a whole.
       detached: true,
       windowsHide: true,
-      stdio: guard.cover([...standardStreams(launch, pipes), ...launch.inherit]),
+      stdio: guard.cover([...standardStreams(launch, pipes), ...stdioOf(launch.inherit)]),
     });
     await started(child);
-    return pipes ? pipeChild(child, pipes) : pipeChild(child, socketsOf(child));
+    return pipeChild(child, pipes ?? socketsOf(child), reportOf(child, launch.inherit));
   } catch (error) {
     for (const ends of [pipes?.stdin, pipes?.stdout, pipes?.stderr]) ends?.ours.destroy();
     throw error;
@@ -83,7 +83,7 @@ function started(child: ChildProcess): Promise<void> {
   });
 }
 
-function pipeChild(child: ChildProcess, streams: Streams): Child {
+function pipeChild(child: ChildProcess, streams: Streams, report: Readable | null): Child {
   let reading = false;
   let chunks = 0;
   const outputs = [streams.stdout, streams.stderr].flatMap(s => (s ? [s.ours] : []));
@@ -96,6 +96,7 @@ function pipeChild(child: ChildProcess, streams: Streams): Child {
 
   return {
     pid: child.pid ?? 0,
+    report,
     exited,
     read(listener: OutputListener) {
       if (reading) return;

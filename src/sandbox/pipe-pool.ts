@@ -11,13 +11,18 @@ import { promisify } from 'node:util';
 /** Our end as a stream, and the descriptor that the child gets. The caller closes the latter after the spawn. */
 export type PipeEnds = { readonly ours: Socket; readonly theirs: number };
 
-const BATCH = 12;
+/** Few for a process that runs one command, many for one that goes on. */
+const FIRST_BATCH = 6;
+const MAX_BATCH = 64;
+
+const run = promisify(execFile);
 
 export class PipePool {
   readonly #directory: string;
   readonly #mkfifo: string;
   readonly #ready: string[] = [];
   #made = 0;
+  #batch = FIRST_BATCH;
   #filling: Promise<void> | null = null;
 
   /** `directory` must exist and belong to us alone; `mkfifo` is the absolute path of the program. */
@@ -30,7 +35,7 @@ export class PipePool {
   async take(count: number): Promise<string[]> {
     while (this.#ready.length < count) await this.#fill();
     const taken = this.#ready.splice(0, count);
-    if (this.#ready.length < BATCH / 2)
+    if (this.#ready.length < FIRST_BATCH / 2)
       this.#fill().catch(() => {
         // The next `take` that runs out of pipes tries again and reports.
       });
@@ -45,8 +50,9 @@ export class PipePool {
   }
 
   async #make(): Promise<void> {
-    const paths = Array.from({ length: BATCH }, () => `${this.#directory}/${this.#made++}`);
-    await promisify(execFile)(this.#mkfifo, ['-m', '600', '--', ...paths]);
+    const paths = Array.from({ length: this.#batch }, () => `${this.#directory}/${this.#made++}`);
+    this.#batch = Math.min(this.#batch * 2, MAX_BATCH);
+    await run(this.#mkfifo, ['-m', '600', '--', ...paths]);
     this.#ready.push(...paths);
   }
 }

@@ -10,7 +10,7 @@ export async function startOnPty(launch: Launch, guard: DescriptorGuard): Promis
   const { spawn } = await import('@lydell/node-pty');
   const [file = '', ...args] = withPrelude(launch.argv, {
     // The shell opens them by way of our own list a moment after the start: the caller keeps them open.
-    open: launch.inherit.map(fd => `/proc/${process.pid}/fd/${fd}`),
+    open: launch.inherit.flatMap(fd => (fd === 'report' ? [] : [`/proc/${process.pid}/fd/${fd}`])),
     close: guard.leaking,
     shell: bashPath(launch.env['PATH']),
   });
@@ -40,6 +40,7 @@ function ptyChild(pty: IPty, guard: DescriptorGuard): Child {
   });
   return {
     pid: pty.pid,
+    report: null,
     exited,
     read(listener: OutputListener) {
       if (reading) return;

@@ -2,7 +2,16 @@
  * Reads from the disk what a policy comes to at this moment. Synchronous on purpose: a few dozen system calls, and
  * nothing of ours can change in between.
  */
-import { accessSync, constants, lstatSync, opendirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  opendirSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { PROTECTED_NAMES, type SandboxPolicy } from '../protocol/index.js';
 import { isInside } from './find-program.js';
@@ -115,8 +124,9 @@ function protectedFolders(roots: readonly PathRule[], facts: LayoutFacts): strin
 
 function protectedNames(folder: string, roots: readonly PathRule[], problems: string[]): PathRule[] {
   const rules: PathRule[] = [];
+  const canCreate = canCreateIn(folder);
   for (const name of PROTECTED_NAMES) {
-    const path = join(folder, name);
+    const path = `${folder}/${name}`;
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isSymbolicLink()) {
       problems.push(
@@ -125,8 +135,8 @@ function protectedNames(folder: string, roots: readonly PathRule[], problems: st
       const target = realPathOf(path);
       if (target !== null) rules.push(readOnly(target, 'protected'));
     }
-    if (found === undefined && !canCreateIn(folder)) continue;
-    rules.push(readOnly(path, 'protected'));
+    if (found === undefined && !canCreate) continue;
+    rules.push({ path, access: 'read', why: 'protected', state: stateOf(path, found) });
     if (name === '.git' && found?.isFile()) {
       const repository = gitDirectories(path).filter(directory => isUnder(directory, roots));
       rules.push(...repository.map(directory => readOnly(directory, 'protected')));
@@ -153,7 +163,7 @@ function homeRules(roots: readonly PathRule[], facts: LayoutFacts): { whole: Pat
 }
 
 function readOnly(path: string, why: 'protected' | 'home'): PathRule {
-  return { path, access: 'read', why, state: stateOf(path) };
+  return { path, access: 'read', why, state: stateOf(path, lstatSync(path, { throwIfNoEntry: false })) };
 }
 
 function isUnder(path: string, rules: readonly PathRule[]): boolean {
@@ -174,8 +184,7 @@ function depthOf(path: string): number {
   return path === '/' ? 0 : path.split(sep).length - 1;
 }
 
-function stateOf(path: string): PathRule['state'] {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+function stateOf(path: string, found: Stats | undefined): PathRule['state'] {
   if (found === undefined) return 'absent';
   if (!found.isDirectory()) return 'file';
   return isEmptyDirectory(path) ? 'empty' : 'directory';

@@ -88,7 +88,7 @@ class SystemSandbox implements Sandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    const find = (name: string) => findTrustedProgram(name, options.env['PATH'], []).path;
+    const find = (name: string) => findTrustedProgram(name, options.env['PATH']);
     this.#setpriv = process.platform === 'linux' ? find('setpriv') : null;
     this.#directory = this.#openDirectory();
     this.#register = new ProcessRegister(this.#directory);
@@ -201,6 +201,7 @@ class SystemSandbox implements Sandbox {
       prepared.closeDescriptors();
       if (typeof stdin === 'number') closeSync(stdin);
     }
+    prepared.onStarted?.(child);
     const tree = this.#register.add(child.pid, prepared.marker, prepared.isSandbox);
     const command = new ManagedCommand({
       child,
@@ -258,7 +259,6 @@ class SystemSandbox implements Sandbox {
       directory: this.#directory.path,
       dialer,
       mounts: this.#mounts,
-      pool: this.#pool,
     });
   }
 
