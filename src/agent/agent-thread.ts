@@ -8,7 +8,7 @@ import { ExecSessions } from '../tools/index.js';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.js';
 import { BASE_INSTRUCTIONS } from './base-instructions.js';
 import { contextItems, currentContext, message, type SentContext } from './context.js';
-import type { AgentDeps } from './deps.js';
+import { type AgentDeps, placed } from './deps.js';
 import { createHooks, createNotifier, type Notifier, type ThreadHooks, type TurnHooks } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
 import { readThread } from './read-thread.js';
@@ -78,7 +78,7 @@ export class AgentThread implements Thread {
 
   constructor(options: AgentThreadOptions) {
     this.id = options.id;
-    this.#deps = options.deps;
+    this.#deps = placed(options.deps, { thread: options.id });
     this.#config = options.config;
     this.#source = options.source;
     this.#sessionStart = options.restored ? 'resume' : 'startup';
@@ -105,10 +105,7 @@ export class AgentThread implements Thread {
       warn: text => this.#warnings.push(text),
     });
     this.#notifier = createNotifier(options);
-    this.#undo = createUndoRecorder(options, {
-      note: one => this.#record.note(one),
-      warn: text => this.#warnings.push(text),
-    });
+    this.#undo = createUndoRecorder(options, note => this.#record.note(note));
     const { mcp_servers, cwd, features } = options.config;
     this.#mcp = new ThreadMcp(options.deps.mcp?.forThread(mcp_servers, { cwd, search: features.tool_search }) ?? null);
     if (options.restored) this.#restore(options.restored);
@@ -218,12 +215,13 @@ export class AgentThread implements Thread {
     const { history } = this.#state;
     const leaveServers = this.#mcp.beginTurn({ emit, warn: text => warnNow(emit, text), history });
     const hooks = this.#hooks.forTurn({ turnId, emit, signal, span });
-    const undo = this.#undo?.forTurn(turnId, this.#record.turn, signal) ?? null;
+    const warn = (text: string) => warnNow(emit, text);
+    const undo = this.#undo?.forTurn({ turnId, number: this.#record.turn, signal, warn }) ?? null;
     const turn = createTurnContext({
       ...options,
       threadId: this.id,
       turnId,
-      deps: this.#deps,
+      deps: placed(this.#deps, { thread: this.id, turn: turnId }),
       config: this.#config,
       model: this.#state.model,
       tools: nativeTools(this.#config, this.#state.model),

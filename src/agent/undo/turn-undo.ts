@@ -20,8 +20,6 @@ export type UndoRecorderOptions = {
   readonly runner: CommandRunner;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly note: (note: UndoNote) => void;
-  /** Told why there is no snapshot, once for each reason. */
-  readonly warn: (message: string) => void;
 };
 
 /** For one snapshot, and for that at the end of an interrupted turn: there somebody waits for the process to end. */
@@ -31,11 +29,11 @@ const INTERRUPTED_LIMIT_MS = 1_000;
 /** Null when nothing is kept: the feature is off, or the thread has no rollout. */
 export function createUndoRecorder(
   { id, config, deps }: { readonly id: string; readonly config: Config; readonly deps: AgentDeps },
-  more: Pick<UndoRecorderOptions, 'note' | 'warn'>,
+  note: UndoRecorderOptions['note'],
 ): UndoRecorder | null {
   if (!config.features.undo || !config.persist) return null;
   const { sandbox: runner, env } = deps;
-  return new UndoRecorder({ threadId: id, cwd: config.cwd, home: config.home, runner, env, ...more });
+  return new UndoRecorder({ threadId: id, cwd: config.cwd, home: config.home, runner, env, note });
 }
 
 export class UndoRecorder {
@@ -48,9 +46,8 @@ export class UndoRecorder {
     this.#options = options;
   }
 
-  /** `number`: of the turn in its thread, from 1. */
-  forTurn(turnId: string, number: number, signal: AbortSignal): TurnUndo {
-    return new TurnUndo({ recorder: this, turnId, number, signal });
+  forTurn(turn: UndoTurn): TurnUndo {
+    return new TurnUndo(this, turn);
   }
 
   get options(): UndoRecorderOptions {
@@ -82,9 +79,10 @@ export class UndoRecorder {
     await deleteOldRefs(repository);
   }
 
-  warn(error: unknown): void {
+  /** Says why there is no snapshot, once for each reason. */
+  explain(error: unknown, warn: (message: string) => void): void {
     const message = `This turn can't be undone later: no snapshot of ${this.#options.cwd} was taken: ${messageOf(error)}.`;
-    if (!this.#told.has(message)) this.#options.warn(message);
+    if (!this.#told.has(message)) warn(message);
     this.#told.add(message);
   }
 }
@@ -109,15 +107,24 @@ function mayWrite(action: Action, policy: SandboxPolicy): boolean {
   }
 }
 
-type TurnUndoOptions = { recorder: UndoRecorder; turnId: string; number: number; signal: AbortSignal };
+export type UndoTurn = {
+  readonly turnId: string;
+  /** Of the turn in its thread, from 1. */
+  readonly number: number;
+  readonly signal: AbortSignal;
+  readonly warn: (message: string) => void;
+};
+
 type Begun = { readonly repository: GitRepository; readonly before: Snapshot; readonly ref: string };
 
 export class TurnUndo {
-  readonly #options: TurnUndoOptions;
+  readonly #recorder: UndoRecorder;
+  readonly #turn: UndoTurn;
   #begun: Promise<Begun | null> | null = null;
 
-  constructor(options: TurnUndoOptions) {
-    this.#options = options;
+  constructor(recorder: UndoRecorder, turn: UndoTurn) {
+    this.#recorder = recorder;
+    this.#turn = turn;
   }
 
   /** Before an action runs; the first of the turn that may change files waits for the snapshot. Never rejects. */
@@ -131,7 +138,8 @@ export class TurnUndo {
   async end(): Promise<void> {
     const begun = await this.#begun;
     if (begun === null) return;
-    const { recorder, turnId, number, signal } = this.#options;
+    const { turnId, number, signal, warn } = this.#turn;
+    const recorder = this.#recorder;
     const limit = AbortSignal.timeout(signal.aborted ? INTERRUPTED_LIMIT_MS : LIMIT_MS);
     const repository = begun.repository.with(limit);
     const ref = undoRef(recorder.options.threadId, turnId, 'after');
@@ -147,12 +155,13 @@ export class TurnUndo {
       if (changes.length === 0) await deleteRefs(repository, [begun.ref, ref]);
       await recorder.tidy(repository);
     } catch (error) {
-      recorder.warn(error);
+      recorder.explain(error, warn);
     }
   }
 
   async #begin(): Promise<Begun | null> {
-    const { recorder, turnId, number, signal } = this.#options;
+    const { turnId, number, signal, warn } = this.#turn;
+    const recorder = this.#recorder;
     const ref = undoRef(recorder.options.threadId, turnId, 'before');
     const at_ms = Date.now();
     try {
@@ -170,7 +179,7 @@ export class TurnUndo {
       });
       return { repository, before, ref };
     } catch (error) {
-      if (!signal.aborted) recorder.warn(error);
+      if (!signal.aborted) recorder.explain(error, warn);
       return null;
     }
   }

@@ -89,17 +89,18 @@ class Undoing {
     const turn = this.#choose();
     if (typeof turn === 'string') return refuse(turn);
     const { redo = false, force = false, dryRun = false } = this.#options;
-    if (turn.after === null && !force) {
+    const last = turn.after ?? (redo ? turn.undone : null);
+    if (last === null && !force) {
       return refuse(
         `Turn ${turn.turn} has no recorded end: its process died. Everything that has changed in ${turn.root} since it began would be undone; use --force for that, and --dry-run to see it.`,
       );
     }
     const repository = await this.#open(turn);
     if (typeof repository === 'string') return refuse(repository);
-    if (dryRun && turn.after !== null) return reportOf(turn, await this.#plan(repository, turn, turn.after));
+    if (dryRun && last !== null) return reportOf(turn, await this.#plan(repository, turn, last));
     const ref = undoRef(this.#options.threadId, turn.turn_id, redo ? 'redone' : 'undone');
     const present = await this.#present(repository, turn, ref);
-    const plan = await this.#plan(repository, turn, turn.after ?? present);
+    const plan = await this.#plan(repository, turn, last ?? present);
     if (plan.conflicts.length > 0 || dryRun) {
       await deleteRefs(repository, [ref]);
       return reportOf(turn, plan);
