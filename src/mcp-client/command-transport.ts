@@ -38,7 +38,8 @@ export class CommandTransport implements Transport {
   #command: RunningCommand | null = null;
   /** How it ended; null while it runs or has not been started. */
   #end: string | null = null;
-  #lastWords = '';
+  /** The last line of its log. */
+  lastWords = '';
   #told = false;
   #closing = false;
 
@@ -49,7 +50,7 @@ export class CommandTransport implements Transport {
   /** Why the process is gone, with the last line of its log, for messages; null while it runs. */
   get end(): string | null {
     if (this.#end === null) return null;
-    return this.#lastWords === '' ? this.#end : `${this.#end}; the last line of its log: ${this.#lastWords}`;
+    return this.lastWords === '' ? this.#end : `${this.#end}; its log ends with: ${this.lastWords}`;
   }
 
   /** Starts the process; may be called before `start`, which then waits for it. Rejects when it can't be started. */
@@ -156,7 +157,7 @@ export class CommandTransport implements Transport {
 
   #note(line: string): void {
     const text = line.trimEnd();
-    this.#lastWords = text.slice(0, 300);
+    this.lastWords = text.slice(0, 300);
     this.#options.log('info', `[${this.#options.name}] ${text}`);
   }
 }

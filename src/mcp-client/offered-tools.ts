@@ -60,9 +60,10 @@ export class OfferedTools {
     if (name === TOOL_SEARCH && this.#options.search && this.#options.servers.length > 0) {
       return this.#search(this.#tools());
     }
-    const tool = this.#tools().find(one => one.name === name);
+    const tools = this.#tools();
+    const tool = tools.find(one => one.name === name);
     // Called without having been found: from now on it is listed.
-    if (tool && this.#deferred) this.#found.add(name);
+    if (tool && this.#isDeferred(tools)) this.#found.add(name);
     return tool as Tool | undefined;
   }
 

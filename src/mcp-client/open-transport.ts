@@ -17,6 +17,8 @@ export interface ServerTransport {
   readonly transport: Transport;
   /** How the process ended, in words; null while it runs, and always for HTTP. */
   end(): string | null;
+  /** The last line of its log; "" where there is none. */
+  lastWords(): string;
   /** What the protocol wants before the transport is closed; never rejects. */
   goodbye(): Promise<void>;
 }
@@ -50,7 +52,12 @@ async function openCommand(
     log: deps.log,
   });
   await transport.spawn();
-  return { transport, end: () => transport.end, goodbye: () => Promise.resolve() };
+  return {
+    transport,
+    end: () => transport.end,
+    lastWords: () => transport.lastWords,
+    goodbye: () => Promise.resolve(),
+  };
 }
 
 async function openHttpTransport(
@@ -68,6 +75,7 @@ async function openHttpTransport(
   return {
     transport,
     end: () => null,
+    lastWords: () => '',
     goodbye: async () => {
       // A server that does not want to hear of it forgets the session by itself.
       const ended = transport.terminateSession().catch((error: unknown) => {

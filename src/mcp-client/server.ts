@@ -16,7 +16,7 @@ const HEALTHY_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 /** A call waits for the end of a pause up to this; otherwise it fails at once. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 1000;
 
 export type ServerStatus =
   /** Not running; started at the next use. */
@@ -214,13 +214,12 @@ export class Server {
       return await this.#connect('auto', signal);
     } catch (error) {
       if (this.#closing.signal.aborted) throw new Error('the agent is shutting down', { cause: error });
-      if (limit.aborted) {
-        throw new Error(
-          `it was not ready within ${settings.startup_timeout_ms / 1000} s (startup_timeout_sec)${error instanceof EndedError ? `: ${error.message}` : ''}`,
-          { cause: error },
-        );
-      }
-      throw error;
+      if (!limit.aborted) throw error;
+      const words =
+        error instanceof StartError && error.lastWords !== '' ? `; its log ends with: ${error.lastWords}` : '';
+      throw new Error(`it was not ready within ${settings.startup_timeout_ms / 1000} s (startup_timeout_sec)${words}`, {
+        cause: error,
+      });
     }
   }
 
@@ -254,7 +253,7 @@ export class Server {
       const end = transport.end();
       const { explainFailure } = await import('./explain-failure.js');
       const { message } = explainFailure(error, { sdk, name: settings.name, end });
-      throw end === null ? new Error(message, { cause: error }) : new EndedError(message, { cause: error });
+      throw new StartError(message, transport.lastWords(), { cause: error });
     } finally {
       stopListening();
     }
@@ -327,8 +326,14 @@ export class Server {
   }
 }
 
-/** The process ended during the handshake. */
-class EndedError extends Error {}
+class StartError extends Error {
+  /** The last line of the server's log; "" where there is none. */
+  readonly lastWords: string;
+  constructor(message: string, lastWords: string, options: ErrorOptions) {
+    super(message, options);
+    this.lastWords = lastWords;
+  }
+}
 
 function failed(message: string): CallOutcome {
   return { type: 'failed', message, lost: false, repeatable: false };
