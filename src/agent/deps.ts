@@ -26,6 +26,11 @@ export type AgentDeps = {
   readonly tracer: Tracer;
   /** True: hooks of projects that are not trusted run as well. */
   readonly bypassHookTrust?: boolean;
-  /** For the log of the process; not shown to models or callers. */
-  readonly warn: (message: string) => void;
+  /** For the log of the process; not shown to models or callers. `place`: the thread and turn it is about. */
+  readonly warn: (message: string, place?: { readonly thread?: string; readonly turn?: string }) => void;
 };
+
+/** The same, with lines of the log that say where they belong. */
+export function placed(deps: AgentDeps, place: { thread: string; turn?: string }): AgentDeps {
+  return { ...deps, warn: (message, more) => deps.warn(message, { ...place, ...more }) };
+}

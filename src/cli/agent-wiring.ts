@@ -8,7 +8,7 @@ import { createMcpServers } from '../mcp-client/index.js';
 import type { ProviderSettings } from '../protocol/index.js';
 import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
 import { createSandbox, type Sandbox } from '../sandbox/index.js';
-import { noTracer, packageVersion } from '../util/index.js';
+import { packageVersion, type Tracer } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
 import type { Log } from './log.js';
 import { ripgrepFolder } from './ripgrep.js';
@@ -28,9 +28,10 @@ export type WiringOptions = {
   /** How configuration is loaded for a thread that is resumed. */
   readonly load: LoadOptions;
   readonly log: Log;
+  readonly tracer: Tracer;
 };
 
-export function wireAgent({ env, providerEnv = () => env, load, log }: WiringOptions): WiredAgent {
+export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: WiringOptions): WiredAgent {
   const home = homeDir(env);
   const warn = (message: string) => log('warn', message);
   const sandbox = createSandbox({
@@ -72,8 +73,8 @@ export function wireAgent({ env, providerEnv = () => env, load, log }: WiringOpt
       }),
     restoreConfig: stored => restoreConfig(load, stored),
     mcp,
-    tracer: noTracer,
-    warn,
+    tracer,
+    warn: (message, place) => log('warn', message, place),
   };
   const threads = createThreadManager(deps, home);
   return {

@@ -1,5 +1,5 @@
 /** `interpreter mcp-server`: serves one client over stdin and stdout until it goes away. */
-import { ConfigCache, flattenCallConfig, type LoadOptions, loadConfig } from '../config/index.js';
+import { type Config, ConfigCache, flattenCallConfig, type LoadOptions, loadConfig } from '../config/index.js';
 import { type CodexCall, reserveStdout, serveMcp } from '../mcp-server/index.js';
 import { messageOf, packageVersion, within } from '../util/index.js';
 import type { WiredAgent } from './agent-wiring.js';
@@ -9,6 +9,8 @@ import type { ConfigFlags } from './options.js';
 
 /** Everything has to be gone two seconds after the client; what hangs then is left to the operating system. */
 const EXIT_AFTER_MS = 1900;
+/** Of these, telemetry that was not sent yet gets so many at most. */
+const TELL_MS = 800;
 
 export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void> {
   const output = reserveStdout();
@@ -22,21 +24,27 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
     ...flags,
   };
   // A faulty configuration is told now, and not in the first call of somebody who can't see this terminal.
-  const { mcp_server: settings } = loadConfig(base);
+  const config = loadConfig(base);
+  if (config.log_dir !== null) log.keepIn(config.log_dir);
+  const observation = lazily(async () => {
+    const { observe } = await import('./observation.js');
+    return observe({ config, env, service: 'codex_mcp_server', log });
+  });
   let agent: WiredAgent | null = null;
   const wire = async () => {
-    const { wireAgent } = await import('./agent-wiring.js');
-    agent ??= wireAgent({ env, load: base, log });
+    const [{ wireAgent }, { tracer }] = await Promise.all([import('./agent-wiring.js'), observation.get()]);
+    agent ??= wireAgent({ env, load: base, log, tracer });
     return agent;
   };
   const server = serveMcp({
     threads: async () => (await wire()).threads,
-    resolveConfig: call => loadConfig(callOptions(base, call)),
+    resolveConfig: call => withoutTelemetry(loadConfig(callOptions(base, call)), call),
     version: packageVersion(),
     input: process.stdin,
     output,
     log: message => log('warn', message),
-    settings,
+    settings: config.mcp_server,
+    tracer: async () => (await observation.get()).tracer,
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void server.close());
   process.on('exit', () => agent?.sandbox.killAllNow());
@@ -44,12 +52,43 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
   saveCacheWhenIdle(boot);
   await server.gone;
   setTimeout(() => process.exit(0), EXIT_AFTER_MS).unref();
-  await within(closeOf(agent), EXIT_AFTER_MS - 200);
+  const leftMs = deadline(EXIT_AFTER_MS - 200);
+  await within(closeOf(agent), leftMs());
+  const observed = observation.made();
+  if (observed !== null) await within(closeOf(await observed, Math.min(TELL_MS, leftMs())), leftMs());
   process.exit(0);
 }
 
-async function closeOf(agent: WiredAgent | null): Promise<void> {
-  await agent?.close();
+async function closeOf(part: { close(ms: number): Promise<void> } | null, ms = 0): Promise<void> {
+  await part?.close(ms);
+}
+
+/** Something that is made when it is first asked for. */
+function lazily<T>(make: () => Promise<T>): { get: () => Promise<T>; made: () => Promise<T> | null } {
+  let made: Promise<T> | null = null;
+  return {
+    get: () => {
+      made ??= make();
+      return made;
+    },
+    made: () => made,
+  };
+}
+
+/** Milliseconds that are left of `ms` from now on. */
+function deadline(ms: number): () => number {
+  const end = performance.now() + ms;
+  return () => Math.max(0, end - performance.now());
+}
+
+/** One server has one telemetry; a call that asks for another is told instead of being followed in half. */
+function withoutTelemetry(config: Config, call: CodexCall): Config {
+  if (call.config?.['otel'] === undefined && !Object.keys(call.config ?? {}).some(key => key.startsWith('otel.'))) {
+    return config;
+  }
+  const warning =
+    '`otel` in the config of a call has no effect: telemetry belongs to the server. Set it in config.toml or with -c.';
+  return { ...config, warnings: [...config.warnings, warning] };
 }
 
 function callOptions(base: LoadOptions, call: CodexCall): LoadOptions {

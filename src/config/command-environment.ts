@@ -15,7 +15,13 @@ export type CommandEnvironmentOptions = {
 const CORE = ['PATH', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'USER'];
 const DEFAULT_EXCLUDES = ['*KEY*', '*SECRET*', '*TOKEN*'];
 /** The three variables of workload identities: with them a program acts as this process towards the service. */
-const ALWAYS_DROPPED = ['OPENAI_FEDERATION_RULE_ID', 'OPENAI_IDENTITY_TOKEN_FILE', 'OPENAI_WORKLOAD_IDENTITY_CONTEXT'];
+const WORKLOAD_IDENTITY = [
+  'OPENAI_FEDERATION_RULE_ID',
+  'OPENAI_IDENTITY_TOKEN_FILE',
+  'OPENAI_WORKLOAD_IDENTITY_CONTEXT',
+];
+/** Headers of a telemetry collector hold the key to it. */
+const ALWAYS_DROPPED = [...WORKLOAD_IDENTITY, 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_*_HEADERS'];
 
 /** Programs that page, colour or ask would hang or litter the output. */
 const FOR_EVERY_COMMAND = {

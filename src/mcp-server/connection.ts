@@ -46,6 +46,8 @@ export class Connection {
   readonly #info: ServerInfo;
   /** What the client declared in `initialize`; null before that. */
   #clientCapabilities: JsonObject | null = null;
+  /** What `initialize` agreed on; null before that. */
+  #protocolVersion: string | null = null;
   readonly #sessions = new Map<Era, Promise<Session>>();
 
   constructor(options: ConnectionOptions) {
@@ -55,6 +57,10 @@ export class Connection {
 
   get clientCapabilities(): JsonObject | null {
     return this.#clientCapabilities;
+  }
+
+  get protocolVersion(): string | null {
+    return this.#protocolVersion;
   }
 
   receive(line: string): void {
@@ -135,7 +141,9 @@ export class Connection {
       return this.#fail(id, INVALID_PARAMS, 'initialize needs params.protocolVersion, a string.');
     }
     this.#clientCapabilities = isObject(params.capabilities) ? params.capabilities : {};
-    this.#answer(id, initializeResult(params.protocolVersion, this.#info));
+    const result = initializeResult(params.protocolVersion, this.#info);
+    this.#protocolVersion = String(result.protocolVersion);
+    this.#answer(id, result);
     this.#options.onGreeting();
   }
 

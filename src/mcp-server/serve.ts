@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ThreadManager } from '../agent/index.js';
 import type { Config } from '../config/index.js';
-import { within } from '../util/index.js';
+import { noTracer, type Tracer, within } from '../util/index.js';
 import type { CodexCall } from './arguments.js';
 import { Connection } from './connection.js';
 import { type Era, serverInfo } from './greeting.js';
@@ -29,6 +29,8 @@ export type ServeOptions = {
   /** One line for the operator (stderr). */
   readonly log: (message: string) => void;
   readonly settings: Config['mcp_server'];
+  /** Told of each call; default: nobody is. May load heavy code. */
+  readonly tracer?: () => Promise<Tracer>;
   /**
    * What is loaded before the first message is read. `nothing` (default): the greeting comes as early as possible, a
    * call right behind it waits for the rest. `session`: the protocol library too. `threads`: all a first call needs.
@@ -141,7 +143,7 @@ class Serving {
 
   async #loadNow(): Promise<Heavy> {
     const { openSession, ToolCalls } = await import('./heavy.js');
-    const { version, log, resolveConfig, settings, stateSecret } = this.#options;
+    const { version, log, resolveConfig, settings, stateSecret, tracer } = this.#options;
     const calls = new ToolCalls({
       writer: this.#writer,
       threads: () => this.#loadThreads(),
@@ -149,6 +151,7 @@ class Serving {
       settings,
       stateSecret,
       log,
+      tracer: tracer ?? (() => Promise.resolve(noTracer)),
     });
     return {
       calls,
@@ -159,6 +162,7 @@ class Serving {
           send: message => this.#writer.sendMessage(message),
           log,
           legacyCapabilities: () => this.#connection.clientCapabilities,
+          legacyVersion: () => this.#connection.protocolVersion,
           callTool: request => calls.call(request),
         }),
     };

@@ -15,7 +15,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { messageOf } from '../util/index.js';
-import { CAPABILITIES_KEY, canShowForms, type Era, SERVER_CAPABILITIES, type ServerInfo } from './greeting.js';
+import {
+  CAPABILITIES_KEY,
+  canShowForms,
+  type Era,
+  SERVER_CAPABILITIES,
+  type ServerInfo,
+  VERSION_KEY,
+} from './greeting.js';
 import { INVALID_PARAMS, isObject, type JsonObject, METHOD_NOT_FOUND } from './message.js';
 import { INSTRUCTIONS } from './tool-definitions.js';
 import {
@@ -33,6 +40,8 @@ export type SessionOptions = {
   readonly log: (message: string) => void;
   /** What the client declared in its handshake. */
   readonly legacyCapabilities: () => JsonObject | null;
+  /** What that handshake agreed on. */
+  readonly legacyVersion: () => string | null;
   /** Carries out `tools/call`. Throws RequestError for errors that are the client's. */
   readonly callTool: (request: ToolRequest) => Promise<JsonObject>;
 };
@@ -112,6 +121,7 @@ async function handle(request: JSONRPCRequest, context: ServerContext, options: 
       arguments: params.arguments,
       progressToken: typeof token === 'string' || typeof token === 'number' ? token : null,
       trace: traceOf(meta),
+      protocolVersion: options.era === 'legacy' ? options.legacyVersion() : modernVersion(context),
       signal: context.mcpReq.signal,
       client: options.era === 'legacy' ? legacyClient(context, options) : modernClient(context),
     });
@@ -125,6 +135,12 @@ function traceOf(meta: JsonObject): ToolRequest['trace'] {
     ...(typeof meta.traceparent === 'string' && { traceparent: meta.traceparent }),
     ...(typeof meta.tracestate === 'string' && { tracestate: meta.tracestate }),
   };
+}
+
+function modernVersion(context: ServerContext): string | null {
+  const envelope: unknown = context.mcpReq.envelope;
+  const version = isObject(envelope) ? envelope[VERSION_KEY] : null;
+  return typeof version === 'string' ? version : null;
 }
 
 function legacyClient(context: ServerContext, options: SessionOptions): LegacyClient {

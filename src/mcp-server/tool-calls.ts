@@ -1,6 +1,6 @@
 import type { Thread, ThreadManager } from '../agent/index.js';
 import type { Config } from '../config/index.js';
-import { messageOf, onAbort, within } from '../util/index.js';
+import { messageOf, onAbort, type Tracer, within } from '../util/index.js';
 import { ArgumentError, type CodexCall, parseCodexCall, parseReplyCall } from './arguments.js';
 import { askByElicitation } from './elicited-approver.js';
 import { EventStream } from './event-stream.js';
@@ -13,6 +13,7 @@ import { RunningTurn } from './running-turn.js';
 import { CODEX, CODEX_REPLY } from './tool-definitions.js';
 import { type LegacyClient, type ModernClient, RequestError, type ToolRequest } from './tool-request.js';
 import { refusal, turnResult } from './tool-result.js';
+import { tracedCall } from './traced-call.js';
 
 /** Turns that are told to stop are waited for this long when the client went away. */
 const CLOSE_MS = 1_500;
@@ -26,6 +27,7 @@ export type ToolCallsOptions = {
   readonly settings: McpServerSettings;
   readonly stateSecret?: Uint8Array | undefined;
   readonly log: (message: string) => void;
+  readonly tracer: () => Promise<Tracer>;
 };
 
 /** `[mcp_server]`: what holds for every call of this server. */
@@ -56,7 +58,7 @@ export class ToolCalls {
     // What is sent about a cancelled request only confuses its client.
     const stop = onAbort(request.signal, () => void progress?.end());
     try {
-      return await this.#answer(request, progress);
+      return await tracedCall(await this.#options.tracer(), request, below => this.#answer(below, progress));
     } catch (error) {
       if (error instanceof RequestError) throw error;
       if (error instanceof CallerError || error instanceof ArgumentError) return refusal(error.message);

@@ -1,4 +1,6 @@
 /** A `tools/call` as the tools see it, whatever era it came in. */
+
+import type { TraceContext } from '../util/index.js';
 import type { JsonObject, RequestId } from './message.js';
 import type { ProgressToken } from './progress.js';
 
@@ -8,7 +10,9 @@ export type ToolRequest = {
   readonly arguments: unknown;
   readonly progressToken: ProgressToken | null;
   /** Trace context of the caller. */
-  readonly trace: { readonly traceparent?: string; readonly tracestate?: string };
+  readonly trace: TraceContext;
+  /** The version of the protocol that was agreed on; null when that is not known. */
+  readonly protocolVersion: string | null;
   /** Fires when the client cancelled the request or went away. Nothing is answered then. */
   readonly signal: AbortSignal;
   readonly client: LegacyClient | ModernClient;

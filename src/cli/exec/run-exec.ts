@@ -9,6 +9,7 @@ import type { WiredAgent } from '../agent-wiring.js';
 import type { Boot } from '../boot/boot.js';
 import { ExitError } from '../exit-error.js';
 import { createLog } from '../log.js';
+import { type Observation, observe } from '../observation.js';
 import { commandEnvironment, providerEnvironment } from './api-key.js';
 import { checkWorkTree, execConfig, loadOptions } from './exec-config.js';
 import type { ExecJob } from './exec-job.js';
@@ -19,6 +20,8 @@ import { readPrompt } from './prompt.js';
 
 /** What is still open at the end of a run is closed within this time. */
 const CLOSE_MS = 1200;
+/** Telemetry that was not sent by then is lost. */
+const TELL_MS = 700;
 
 /** Ends the process: status 0 when the turn was completed, else 1. Throws ExitError and ConfigError before the turn. */
 export async function runExec(job: ExecJob, boot: Boot): Promise<void> {
@@ -44,6 +47,7 @@ class ExecRun {
   readonly #output: Output;
   readonly #interruption = new Interruption(why => this.#cutOff(why));
   #agent: WiredAgent | null = null;
+  #observed: Observation | null = null;
   #printer: Printer | null = null;
   #closeChannel: () => void = () => {};
   /** The turn has begun: its end has to be told too. */
@@ -65,12 +69,16 @@ class ExecRun {
     const prompt = await this.#readPrompt();
     const schema = await this.#readSchema();
     checkWorkTree(config, flags);
+    if (config.log_dir !== null) this.#log.keepIn(config.log_dir);
+    const observed = await observe({ config, env: this.#env, service: 'codex_exec', log: this.#log });
+    this.#observed = observed;
     const { wireAgent } = await wiring;
     const agent = wireAgent({
       env: commandEnvironment(this.#env),
       providerEnv: settings => providerEnvironment(this.#env, settings),
       load,
       log: this.#log,
+      tracer: observed.tracer,
     });
     this.#agent = agent;
     const thread = await this.#openThread(agent, config);
@@ -89,6 +97,7 @@ class ExecRun {
     this.#closeChannel();
     const flushed = this.#output.flushed();
     if (this.#agent) await within(this.#agent.close(), CLOSE_MS);
+    await this.#observed?.close(TELL_MS);
     await (this.#interruption.signal.aborted ? within(flushed, CLOSE_MS) : flushed);
     this.#interruption.close();
   }
@@ -192,6 +201,8 @@ class ExecRun {
         this.#printer?.event(event);
       },
       ...(schema === null ? {} : { output_schema: schema }),
+      // Whoever started this process may want to see it below its own span.
+      trace: { traceparent: this.#env['TRACEPARENT'], tracestate: this.#env['TRACESTATE'] },
     });
   }
 
