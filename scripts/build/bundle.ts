@@ -61,7 +61,8 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
   });
   const sources = new Map(result.outputFiles.map(file => [relative(options.outdir, file.path), file.text]));
   const files = new Map<string, string>();
-  for (const [name, source] of sources) files.set(name, await toCommonJs(name, source, new Set(sources.keys())));
+  const modules = { own: new Set(sources.keys()), required: [...CJS_EXTERNALS, ...(options.external ?? [])] };
+  for (const [name, source] of sources) files.set(name, await toCommonJs(name, source, modules));
   for (const [name, text] of files) {
     const path = join(options.outdir, name);
     await mkdir(dirname(path), { recursive: true });
@@ -73,9 +74,12 @@ export async function bundle(options: BundleOptions): Promise<Bundle> {
 /** The function under a name of our own: bundled code may declare a `require` around a lazy import. */
 const REQUIRE = 'const __ownRequire=require;';
 
-async function toCommonJs(name: string, source: string, own: ReadonlySet<string>): Promise<string> {
+/** What a lazy import may name: files of the bundle, and packages outside of it that `require` can load. */
+type Modules = { readonly own: ReadonlySet<string>; readonly required: readonly string[] };
+
+async function toCommonJs(name: string, source: string, modules: Modules): Promise<string> {
   const usesUrl = source.includes('import.meta.url');
-  const { code, warnings } = await transform(lazyImportsToRequire(name, source, own), {
+  const { code, warnings } = await transform(lazyImportsToRequire(name, source, modules), {
     format: 'cjs',
     platform: 'node',
     target: TARGET,
@@ -93,10 +97,10 @@ async function toCommonJs(name: string, source: string, own: ReadonlySet<string>
  * Rewrites `import("x")` of our own files, of Node's modules and of CommonJS packages. The namespace keeps the shape
  * that `import()` gives: named exports, and for CommonJS `default` as the whole.
  */
-function lazyImportsToRequire(name: string, source: string, own: ReadonlySet<string>): string {
+function lazyImportsToRequire(name: string, source: string, { own, required }: Modules): string {
   return source.replace(/\bimport\("([^"]+)"\)/g, (whole, request: string) => {
     if (own.has(request.replace(/^\.\//, ''))) return `Promise.resolve().then(()=>__ownRequire("${request}"))`;
-    if (isBuiltin(request) || CJS_EXTERNALS.includes(request)) {
+    if (isBuiltin(request) || required.includes(request)) {
       return `Promise.resolve().then(()=>{const m=__ownRequire("${request}");return{__proto__:m,default:m}})`;
     }
     if (ESM_EXTERNALS.includes(request)) return whole;

@@ -5,7 +5,7 @@ import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { addExec } from './exec-command.js';
 import { addMcp } from './mcp-program.js';
-import { addConfigOptions, configFlags } from './options.js';
+import { addConfigOptions, configFlags, repeatable } from './options.js';
 import { addThreads } from './threads-program.js';
 
 export function createProgram(boot: Boot): Command {
@@ -83,10 +83,7 @@ function addExecpolicy(program: Command): void {
     .description('ask the rules files about a command')
     .command('check')
     .description('print what the rules say about a command, as JSON')
-    .requiredOption('--rules <file>', 'a .rules file; repeatable', (file: string, before: string[] = []) => [
-      ...before,
-      file,
-    ])
+    .requiredOption('--rules <file>', 'a .rules file; repeatable', repeatable)
     .option('--pretty', 'indent the JSON')
     .argument('<command...>', 'the command and its arguments')
     .passThroughOptions()

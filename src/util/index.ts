@@ -3,6 +3,7 @@ export * from './abort.js';
 export * from './build-info.js';
 export * from './errors.js';
 export type { FileComparison, FileState } from './git-diff.js';
+export * from './line-splitter.js';
 export * from './load-diffs.js';
 export * from './pattern.js';
 export * from './process-identity.js';

@@ -107,7 +107,7 @@ export class ApprovalChannel {
 
   #end(): void {
     this.#closed = true;
-    for (const settle of [...this.#waiting.values()]) settle(closed());
+    for (const settle of this.#waiting.values()) settle(closed());
   }
 }
 

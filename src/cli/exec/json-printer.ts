@@ -31,6 +31,12 @@ export class JsonPrinter implements Printer {
   #write(events: readonly JsonlEvent[]): void {
     if (this.#ended || events.length === 0) return;
     this.#ended = events.some(({ type }) => type === 'turn.completed' || type === 'turn.failed');
-    this.#output.write(events.map(event => `${JSON.stringify(event)}\n`).join(''));
+    this.#output.write(events.map(toLine).join(''));
   }
+}
+
+/** Readers such as Node's own split lines at these two characters as well, which JSON may hold. */
+function toLine(event: JsonlEvent): string {
+  const json = JSON.stringify(event);
+  return `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
