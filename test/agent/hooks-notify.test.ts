@@ -3,7 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { AgentWorld, runTurn } from '../support/agent-world.js';
-import { isAlive, until } from './hooks-support.js';
+import { isAlive } from '../support/processes.js';
+import { until } from '../support/until.js';
 
 /** A program that writes its last argument to `told` and then does `more`. */
 function notifier(world: AgentWorld, more = ''): string[] {

@@ -36,22 +36,3 @@ export function seen(world: AgentWorld): Record<string, unknown>[] {
 }
 
 export const quote = (value: unknown): string => `'${JSON.stringify(value)}'`;
-
-/** Resolves when `check` gives something; the test's own time limit ends the wait. */
-export async function until<T>(check: () => T | null | undefined | false): Promise<T> {
-  for (;;) {
-    const value = check();
-    if (value) return value;
-    await new Promise(resolve => setTimeout(resolve, 10));
-  }
-}
-
-/** False also for a process that is dead and only waits to be collected. */
-export function isAlive(pid: string): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    // Gone.
-    return false;
-  }
-}

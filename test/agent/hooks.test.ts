@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AgentWorld, runTurn } from '../support/agent-world.js';
+import { isAlive } from '../support/processes.js';
 import { outputOf, textsOf } from '../support/scripted-provider.js';
-import { isAlive, quote, seen, until, writeHooks } from './hooks-support.js';
+import { until } from '../support/until.js';
+import { quote, seen, writeHooks } from './hooks-support.js';
 
 const PATCH = '*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch';
 
@@ -125,6 +127,41 @@ describe('a PreToolUse hook', () => {
     await runTurn(await world.thread(), 'hi');
     const text = 'Tool call blocked by PreToolUse hook: no plans. Tool: update_plan';
     expect(outputOf(world.provider.requests[1], 'c1')).toBe(text);
+  });
+
+  test('knows a tool of an MCP server by the names of both, and its arguments', async () => {
+    const world = new AgentWorld([
+      [{ call: 'mcp__box__open', args: { text: 'gently' }, id: 'c1' }],
+      [{ call: 'mcp__box__shut', args: { text: 'hard' }, id: 'c2' }],
+    ]);
+    const read = { readOnlyHint: true };
+    const tools = ['open', 'shut'].map(name => ({
+      name,
+      annotations: read,
+      result: { content: [{ type: 'text', text: `${name} done` }] },
+    }));
+    const server = path.join(import.meta.dirname, '../fixtures/mcp-servers/scripted.mjs');
+    const args = JSON.stringify([server, JSON.stringify({ tools })]);
+    world.write(
+      'home/config.toml',
+      `[mcp_servers.box]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${args}\n`,
+    );
+    writeHooks(world, [
+      { event: 'PreToolUse', matcher: 'mcp__box__shut', run: 'echo "stays open" >&2; exit 2' },
+      { event: 'PostToolUse', matcher: 'mcp__.*', run: '' },
+    ]);
+    await runTurn(await world.thread(), 'hi');
+    expect(outputOf(world.provider.requests[2], 'c2')).toBe(
+      'Tool call blocked by PreToolUse hook: stays open. Tool: mcp__box__shut',
+    );
+    expect(seen(world)).toMatchObject([
+      {
+        tool_name: 'mcp__box__open',
+        tool_input: { text: 'gently' },
+        tool_response: expect.stringContaining('open done'),
+      },
+      { tool_name: 'mcp__box__shut', tool_input: { text: 'hard' }, hook_event_name: 'PreToolUse' },
+    ]);
   });
 
   test('that approves does not stand in for the approval policy', async () => {

@@ -190,7 +190,8 @@ describeIf('git', 'undoing a turn', () => {
       onEvent: event => void (event.type === 'usage.updated' && setImmediate(() => stop.abort())),
     });
     expect(turn.status).toBe('aborted');
-    expect(doneIn(await world.undo(thread.id))).toEqual({ f: 'deleted' });
+    // On a busy machine there may have been no time for the snapshot at the end.
+    expect(doneIn(await world.undo(thread.id, { force: true }))).toEqual({ f: 'deleted' });
   });
 });
 

@@ -15,6 +15,7 @@ import {
 } from '../../src/agent/index.js';
 import { createShellGrammarLoader } from '../../src/approvals/index.js';
 import { type Config, type LoadOptions, loadConfig, parseOverride, restoreConfig } from '../../src/config/index.js';
+import { createMcpServers, type McpServers } from '../../src/mcp-client/index.js';
 import type { Approver, Event, Item, ModelInfo } from '../../src/protocol/index.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { noTracer } from '../../src/util/index.js';
@@ -41,6 +42,7 @@ export class AgentWorld {
   /** What the process would have logged. */
   readonly log: string[] = [];
   readonly sandbox: Sandbox;
+  readonly #servers: McpServers;
   readonly #threads: ThreadManager[] = [];
   readonly #deps: Partial<AgentDeps>;
   readonly #model: Partial<ModelInfo>;
@@ -59,8 +61,17 @@ export class AgentWorld {
       env: this.env(),
       warn: text => this.log.push(text),
     });
+    this.#servers = createMcpServers({
+      version: '0.0.0',
+      home: this.home,
+      env: this.env(),
+      runner: this.sandbox,
+      log: (_, message) => this.log.push(message),
+      program: null,
+    });
     onTestFinished(async () => {
       await Promise.all(this.#threads.map(threads => threads.close()));
+      await this.#servers.close();
       await this.sandbox.close();
       rmSync(this.root, { recursive: true, force: true });
     });
@@ -103,6 +114,7 @@ export class AgentWorld {
       shell: '/bin/sh',
       extraPath: [],
       sandbox: this.sandbox,
+      mcp: this.#servers,
       grammar: createShellGrammarLoader(),
       createProvider: () => this.provider,
       modelInfo: () => ({ ...SCRIPTED_MODEL, ...this.#model }),
