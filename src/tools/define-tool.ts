@@ -37,7 +37,8 @@ function isAlone<Input>(parsed: Parsed<Input>, runsAlone: (input: Input) => bool
   return parsed.ok && runsAlone(parsed.input);
 }
 
-function functionSpec(name: string, description: string, input: z.ZodObject): ToolSpec {
+/** How a function tool is offered to models. */
+export function functionSpec(name: string, description: string, input: z.ZodObject): ToolSpec {
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: 'input' });
   return { type: 'function', name, description, parameters: { ...parameters, additionalProperties: false } };
 }

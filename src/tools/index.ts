@@ -3,12 +3,19 @@
  * decides whether it may run.
  */
 export { applyPatchTool, recognisePatchCommand } from './apply-patch/index.js';
+export { changeFile, type FileChangeCall } from './change-file.js';
+export { type PollCommandCall, pollCommand, stopCommand } from './command-sessions.js';
 export { defineFunctionTool } from './define-tool.js';
-export { execCommandTool } from './exec-command.js';
+export { escalationInput, execCommandTool } from './exec-command.js';
 export { type ExecSession, ExecSessions } from './exec-sessions.js';
+export { type FindFilesCall, findFiles } from './find-files.js';
 export { policyPlaces } from './policy-places.js';
+export { type ReadFileCall, readFile } from './read-file.js';
+export { type RunShellCall, runShell } from './run-shell.js';
+export { type SearchFilesCall, searchFiles } from './search-files.js';
 export { shellCommandTool } from './shell-command.js';
 export type * from './tool.js';
+export { type Translation, translatedTool } from './translated-tool.js';
 export { updatePlanTool } from './update-plan.js';
-export { loadImage, viewImageTool } from './view-image.js';
+export { loadImage, viewImage, viewImageTool } from './view-image.js';
 export { writeStdinTool } from './write-stdin.js';

@@ -75,6 +75,15 @@ export type Plan =
   /** The call is really one of another tool (a patch inside a shell command). `present` frames its output. */
   | { type: 'redirect'; tool: string; raw: string; cwd: string; present: (output: string, ms: number) => string };
 
+/** What a tool does, apart from the name and the arguments that a model knows it by. */
+export interface ToolAction<Input> {
+  readonly parallel: boolean;
+  /** What `runsAlone` of a tool says, of a parsed call. */
+  alone?(input: Input): boolean;
+  plan(input: Input, facts: ToolFacts): Promise<Plan>;
+  run(input: Input, context: ToolContext): Promise<ToolResult>;
+}
+
 export type Parsed<Input> = { ok: true; input: Input } | { ok: false; message: string };
 
 export interface Tool<Input = unknown> {

@@ -24,10 +24,13 @@ export const viewImageTool = defineFunctionTool({
   input,
   parallel: true,
   plan: () => Promise.resolve({ type: 'act', action: { type: 'none' } }),
-  run,
+  run: viewImage,
 });
 
-async function run(call: z.output<typeof input>, context: ToolContext): Promise<ToolResult> {
+export async function viewImage(
+  call: { readonly path: string; readonly detail?: 'high' | 'original' | undefined },
+  context: ToolContext,
+): Promise<ToolResult> {
   const file = path.resolve(context.cwd, call.path);
   const image = await loadImage(file, () => readableProblem(context.policy, policyPlaces(context), file));
   if (typeof image === 'string') return { output: image, is_error: true };

@@ -112,7 +112,7 @@ function firstDifference(lines: FileLines, wanted: readonly string[], place: num
 }
 
 /** Where most of the wanted lines stand in the right distance to each other; below `from` first. May be negative. */
-function closestPlace(lines: FileLines, wanted: readonly string[], from: number): number | null {
+export function closestPlace(lines: FileLines, wanted: readonly string[], from: number): number | null {
   const positions = new Map<string, number[]>();
   for (const [i, line] of wanted.entries()) {
     const key = mostLenient(line);
@@ -162,7 +162,7 @@ function pairsOf(line: string): Set<string> {
 }
 
 /** Quoted so that every blank can be told from every other: tabs, NBSP, zero-width and control characters as escapes. */
-function quoteLine(line: string): string {
+export function quoteLine(line: string): string {
   const cut = line.length > MAX_QUOTED ? `${line.slice(0, MAX_QUOTED)}…` : line;
   return JSON.stringify(cut).replace(
     /[\u007f-\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff\ufffd]/g,
