@@ -24,8 +24,6 @@ export type AgentDeps = {
   /** Other people's MCP servers; absent = those of the configuration are not used. */
   readonly mcp?: McpServers;
   readonly tracer: Tracer;
-  /** True: hooks of projects that are not trusted run as well. */
-  readonly bypassHookTrust?: boolean;
   /** For the log of the process; not shown to models or callers. `place`: the thread and turn it is about. */
   readonly warn: (message: string, place?: { readonly thread?: string; readonly turn?: string }) => void;
 };

@@ -416,7 +416,7 @@ describe('hooks', () => {
     expect(seen(world)).toEqual([]);
   });
 
-  test('of a project that is not trusted do not run and are named once; trust or a bypass runs them', async () => {
+  test('of a project that is not trusted do not run and are named once; with trust they run', async () => {
     const world = new AgentWorld();
     world.write('work/.git/HEAD', '');
     const file = writeHooks(world, [{ event: 'Stop', run: '' }], 'work/.openinterpreter/hooks.json');
@@ -428,9 +428,5 @@ describe('hooks', () => {
     expect(seen(world)).toEqual([]);
     await runTurn(await world.thread({ c: [`projects."${world.cwd}".trust_level=trusted`] }), 'hi');
     expect(seen(world)).toHaveLength(1);
-    const bypassing = new AgentWorld([], { deps: { bypassHookTrust: true } });
-    writeHooks(bypassing, [{ event: 'Stop', run: '' }], 'work/.openinterpreter/hooks.json');
-    expect((await runTurn(await bypassing.thread(), 'hi')).warnings).toEqual([]);
-    expect(seen(bypassing)).toHaveLength(1);
   });
 });

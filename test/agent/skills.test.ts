@@ -220,7 +220,7 @@ describe('a hostile skill folder', () => {
     const world = new AgentWorld();
     const skills = path.join(world.cwd, '.agents/skills');
     mkdirSync(path.join(skills, 'pipe'), { recursive: true });
-    execFileSync('mkfifo', [path.join(skills, 'pipe', 'SKILL.md')]);
+    execFileSync('sh', ['-c', 'mkfifo "$0"', path.join(skills, 'pipe', 'SKILL.md')]);
     symlinkSync(skills, path.join(skills, 'circle'));
     symlinkSync('/nowhere', path.join(skills, 'broken'));
     mkdirSync(path.join(skills, 'dir', 'SKILL.md'), { recursive: true });

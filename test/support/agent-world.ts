@@ -137,7 +137,7 @@ export class AgentWorld {
   }
 }
 
-export const approveAll: Approver = () => Promise.resolve({ type: 'approved' });
+const approveAll: Approver = () => Promise.resolve({ type: 'approved' });
 
 /** Runs one turn with this prompt. */
 export async function runTurn(thread: Thread, prompt: string, options: Partial<RunOptions> = {}): Promise<Turn> {

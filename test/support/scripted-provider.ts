@@ -42,7 +42,7 @@ export type ModelStep =
 /** The steps of one answer, or a function of the request. */
 export type ModelAnswerScript = readonly ModelStep[] | ((request: ModelRequest) => readonly ModelStep[]);
 
-export const SCRIPTED_SETTINGS: ProviderSettings = {
+const SCRIPTED_SETTINGS: ProviderSettings = {
   id: 'scripted',
   name: 'Scripted',
   base_url: 'http://scripted.invalid/v1',

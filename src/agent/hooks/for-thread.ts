@@ -19,7 +19,6 @@ export function createHooks({ id, config, deps, transcriptPath, warn }: ThreadPr
   return new ThreadHooks({
     threadId: id,
     config,
-    bypassTrust: deps.bypassHookTrust ?? false,
     runner: deps.sandbox,
     shell: deps.shell,
     env: () =>

@@ -14,8 +14,6 @@ export type ThreadHooksOptions = {
     Config,
     'hooks' | 'features' | 'cwd' | 'project_root' | 'model' | 'approval_policy' | 'allow_login_shell'
   >;
-  /** True: hooks of projects that are not trusted run as well. */
-  readonly bypassTrust: boolean;
   readonly runner: CommandRunner;
   /** Absolute path of the user's shell. */
   readonly shell: string;
@@ -50,12 +48,12 @@ export class ThreadHooks {
 
   constructor(options: ThreadHooksOptions) {
     this.options = options;
-    const { config, bypassTrust } = options;
+    const { config } = options;
     if (!config.features.hooks || config.hooks.length === 0) return;
-    const untrusted = bypassTrust ? [] : config.hooks.filter(hook => !hook.trusted);
+    const untrusted = config.hooks.filter(hook => !hook.trusted);
     if (untrusted.length > 0) options.warn(untrustedText(untrusted, config.project_root));
     for (const hook of config.hooks) {
-      if (!hook.trusted && !bypassTrust) continue;
+      if (!hook.trusted) continue;
       const hooks = this.#byEvent.get(hook.event);
       if (hooks) hooks.push(hook);
       else this.#byEvent.set(hook.event, [hook]);

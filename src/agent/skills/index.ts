@@ -2,4 +2,4 @@
  * Skills: folders with a SKILL.md that a person or a project keeps. They are read and shown to the model; nothing in
  * them is ever run from here, and a broken one never breaks a turn.
  */
-export { ThreadSkills, type ThreadSkillsOptions } from './thread-skills.js';
+export { ThreadSkills } from './thread-skills.js';

@@ -4,7 +4,7 @@ import { readHead } from './read-head.js';
 import type { Skill } from './skill.js';
 
 /** Of one skill. */
-export const MAX_SKILL_BYTES = 48 * 1024;
+const MAX_SKILL_BYTES = 48 * 1024;
 
 /** The `<skill>` block. Rejects when the file can't be read. */
 export async function skillMessage(skill: Skill): Promise<string> {

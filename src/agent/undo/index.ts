@@ -5,7 +5,6 @@
 import type { UndoOptions, UndoReport } from './undo-thread.js';
 
 export { createUndoRecorder, type TurnUndo, type UndoRecorder } from './turn-undo.js';
-export type { UndoNote } from './undo-notes.js';
 
 /** Loaded when it is wanted: only the command line undoes. Throws ThreadUnavailableError for an unknown thread. */
 export const undoThread = async (options: UndoOptions): Promise<UndoReport> =>
