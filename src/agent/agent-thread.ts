@@ -2,12 +2,18 @@
 
 import { createGrants, type Grants } from '../approvals/index.js';
 import type { Config } from '../config/index.js';
-import { type EventSink, type HistoryItem, NO_USAGE, type ThreadSettings, type TurnError } from '../protocol/index.js';
-import { acquireThreadLock, type LockResult, type ThreadRecord as StoredRecord } from '../rollout/index.js';
+import { type EventSink, NO_USAGE, type ThreadSettings } from '../protocol/index.js';
+import {
+  acquireThreadLock,
+  type LockResult,
+  repairHistory,
+  type ThreadRecord as StoredRecord,
+} from '../rollout/index.js';
 import { ExecSessions } from '../tools/index.js';
+import { type LinkedController, linkedController, messageOf, within } from '../util/index.js';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.js';
 import { BASE_INSTRUCTIONS } from './base-instructions.js';
-import { contextItems, currentContext, message, type SentContext } from './context.js';
+import { message, type SentContext } from './context.js';
 import { type AgentDeps, placed } from './deps.js';
 import { createHooks, createNotifier, type Notifier, type ThreadHooks, type TurnHooks } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
@@ -15,14 +21,14 @@ import { readThread } from './read-thread.js';
 import { Serial } from './serial.js';
 import { ThreadSkills } from './skills/index.js';
 import type { RunOptions, Thread, TurnResult } from './thread.js';
+import { ThreadContext } from './thread-context.js';
 import { ThreadMcp } from './thread-mcp.js';
 import { ThreadRecord } from './thread-record.js';
 import { LoadedThreadRules } from './thread-rules.js';
-import { timezoneName } from './timezone.js';
 import { nativeTools } from './tool-set.js';
 import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
-import { endEvent, turnResult } from './turn-end.js';
+import { endEvent, failed, inUse, turnResult } from './turn-end.js';
 import { fanOut, type TurnClock } from './turn-events.js';
 import { addPrompt, startSession } from './turn-opening.js';
 import { createTurnContext, type ThreadRules } from './turn-setup.js';
@@ -31,6 +37,9 @@ import { createUndoRecorder, type UndoRecorder } from './undo/index.js';
 
 /** How long closing waits for `notify` programs. */
 const NOTIFY_WAIT_MS = 1000;
+
+/** How long closing waits for the end of the running turn, which was told to stop. */
+const TURN_END_MS = 1000;
 
 /** How long a turn waits for another process that runs the same thread. */
 const LOCK_WAIT_MS = 5000;
@@ -68,10 +77,14 @@ export class AgentThread implements Thread {
   /** What SessionStart hooks are told; null once they have run. */
   #sessionStart: 'startup' | 'resume' | null;
   readonly #state: TurnState;
-  #sent: SentContext | null = null;
+  readonly #context: ThreadContext;
   /** The turn before ended without an end of its own: its process died. */
   #interrupted = false;
   #announced = false;
+  /** Fires when the thread is closed. */
+  readonly #closing = new AbortController();
+  /** The history is on disk alone, to be read again before the next turn. */
+  #resting = false;
   /** Told in the next turn. */
   readonly #warnings: string[] = [];
   #warned = false;
@@ -99,6 +112,7 @@ export class AgentThread implements Thread {
       userHome: options.deps.env['HOME'] ?? null,
       warn: text => this.#warnings.push(text),
     });
+    this.#context = new ThreadContext({ ...options, skills: this.#skills, record: sent => this.#record.context(sent) });
     this.#hooks = createHooks({
       ...options,
       transcriptPath: () => this.#record.path,
@@ -129,14 +143,26 @@ export class AgentThread implements Thread {
     return this.#turns.run(() => this.#locked(options));
   }
 
-  /** Ends the commands that still run and closes the record. Waits for the running turn, which must be interrupted. */
+  /** Interrupts the running turn and those that wait, ends the commands that still run and closes the record. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#sessions.close();
     if (this.#announced) this.#deps.tracer.count('codex.threads.active', -1);
-    await this.#turns.run(async () => {
-      await Promise.all([this.#sessionEnd(), this.#notifier.settle(NOTIFY_WAIT_MS)]);
-      this.#record.close();
-    });
+    await within(
+      this.#turns.run(() => Promise.resolve()),
+      TURN_END_MS,
+    );
+    await Promise.all([this.#sessionEnd(), this.#notifier.settle(NOTIFY_WAIT_MS)]);
+    this.#record.close();
+  }
+
+  /** Lets go of the history until the next turn, where it is on disk and nothing is going on. Returns whether it did. */
+  rest(): boolean {
+    if (this.#resting) return true;
+    if (this.#turns.size > 0 || this.#sessions.running().length > 0 || !this.#record.isSaved()) return false;
+    this.#state.history = [];
+    this.#resting = true;
+    return true;
   }
 
   async #sessionEnd(): Promise<void> {
@@ -148,15 +174,18 @@ export class AgentThread implements Thread {
 
   async #locked(options: RunOptions): Promise<TurnResult> {
     const turnId = newId();
-    if (options.signal.aborted) return this.#result(turnId, { type: 'aborted' }, 'signal', {});
-    const lock = await this.#lock(options.signal);
-    if (lock?.type === 'busy') return this.#result(turnId, inUse(this.id, lock.held_by), null, {});
+    const stop = linkedController(options.signal, this.#closing.signal);
+    let lock: LockResult | null = null;
     try {
+      if (!stop.signal.aborted) lock = await this.#lock(stop.signal);
+      if (stop.signal.aborted) return this.#result(turnId, { type: 'aborted' }, { aborted_by: 'signal' });
+      if (lock?.type === 'busy') return this.#result(turnId, inUse(this.id, lock.held_by));
       const problem = await this.#catchUp();
-      if (problem) return this.#result(turnId, problem, null, {});
-      return await this.#turn(turnId, options);
+      if (problem) return this.#result(turnId, problem);
+      return await this.#turn(turnId, options, stop);
     } finally {
-      lock?.lock.release();
+      stop.unlink();
+      if (lock?.type === 'locked') lock.lock.release();
     }
   }
 
@@ -171,9 +200,10 @@ export class AgentThread implements Thread {
 
   /** Another process may have gone on with the thread since our last turn. */
   async #catchUp(): Promise<TurnEnd | null> {
-    if (this.#record.state() === 'current') return null;
+    if (this.#record.state() === 'current' && !this.#resting) return null;
     try {
       this.#restore(await readThread(this.#config.home, this.id));
+      this.#resting = false;
       return null;
     } catch (error) {
       return failed({ message: error instanceof Error ? error.message : String(error), kind: 'other' });
@@ -187,16 +217,18 @@ export class AgentThread implements Thread {
   #takeOver(record: StoredRecord, sent: SentContext | null): void {
     const state = this.#state;
     state.history = [...record.history];
-    state.usage = { total: record.usage?.total ?? NO_USAGE, last: record.usage?.last ?? null };
+    // A last answer of no tokens stands for one that was not counted.
+    const { total, last } = record.usage ?? { total: NO_USAGE, last: NO_USAGE };
+    state.usage = { total, last: last.total_tokens > 0 ? last : null };
     state.window = record.window;
-    this.#sent = sent;
+    this.#context.restore(sent);
     this.#interrupted = record.last_turn?.end === 'interrupted';
   }
 
-  async #turn(turnId: string, options: RunOptions): Promise<TurnResult> {
-    const clock: TurnClock = { startedAtMs: Date.now(), firstTokenMs: null };
-    const decision = new AbortController();
-    const signal = AbortSignal.any([options.signal, decision.signal]);
+  async #turn(turnId: string, options: RunOptions, stop: LinkedController): Promise<TurnResult> {
+    const clock: TurnClock = { startedAtMs: Date.now(), firstTokenMs: null, lastMessage: '' };
+    let decided = false;
+    const { signal } = stop;
     const { tracer } = this.#deps;
     const { provider, model } = this.#state;
     const source = this.#source;
@@ -235,9 +267,13 @@ export class AgentThread implements Thread {
       span,
       emit,
       signal,
-      abort: () => decision.abort(),
+      abort: () => {
+        decided = true;
+        stop.abort();
+      },
     });
-    const end = await this.#runTurn(turn, options, hooks).finally(leaveServers);
+    const running = this.#runTurn(turn, options, hooks).catch((error: unknown) => this.#fault(error, turn, stop));
+    const end = await running.finally(leaveServers);
     if (end.type === 'aborted') await this.#afterInterrupt(turn);
     await undo?.end();
     this.#record.timing(turnId, told.timing());
@@ -245,8 +281,20 @@ export class AgentThread implements Thread {
     if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
     this.#sessions.endTurn();
     this.#record.endTurn();
-    const abortedBy = end.type !== 'aborted' ? null : decision.signal.aborted ? 'decision' : 'signal';
-    return this.#result(turnId, end, abortedBy, await turn.diff.changes());
+    return this.#result(turnId, end, {
+      aborted_by: end.type !== 'aborted' ? null : decided ? 'decision' : 'signal',
+      changes: await turn.diff.changes(),
+      said: clock.lastMessage,
+    });
+  }
+
+  /** A fault of ours ends the turn and not the thread: the caller gets an answer, the log has the stack. */
+  async #fault(error: unknown, turn: TurnContext, stop: LinkedController): Promise<TurnEnd> {
+    this.#deps.warn(`turn ${turn.turnId}: ${error instanceof Error ? error.stack : String(error)}`);
+    stop.abort();
+    await this.#sessions.interruptTurn(turn.turnId);
+    this.#state.history = repairHistory(this.#state.history);
+    return failed({ message: `Internal error: ${messageOf(error)}`, kind: 'other' });
   }
 
   #announce(emit: EventSink): void {
@@ -276,7 +324,7 @@ export class AgentThread implements Thread {
 
   async #runTurn(turn: TurnContext, options: RunOptions, hooks: TurnHooks): Promise<TurnEnd> {
     await this.#rules.reload();
-    const context = await this.#context();
+    const context = await this.#context.now();
     this.#warn(turn.emit);
     const waiting = turn.span.span('mcp_servers.wait');
     const problem = await this.#mcp.ready(turn.signal);
@@ -287,7 +335,7 @@ export class AgentThread implements Thread {
       turn,
       instructions: this.#config.instructions.base ?? BASE_INSTRUCTIONS,
       outputSchema: options.output_schema ?? null,
-      freshContext: () => this.#freshContext(),
+      freshContext: () => this.#context.fresh(),
       beforeStop: lastMessage => hooks.stop(lastMessage),
       beforeCompaction: () => hooks.preCompact(),
       checkAnswer: this.#answerCheck(turn, options),
@@ -298,8 +346,7 @@ export class AgentThread implements Thread {
     }
     if (this.#interrupted) addToHistory(this.#state, turn, [message('user', [INTERRUPTED])]);
     this.#interrupted = false;
-    addToHistory(this.#state, turn, contextItems(context, this.#sent));
-    this.#remember(context);
+    this.#context.tell(context, items => addToHistory(this.#state, turn, items));
     const opening = { state: this.#state, turn, hooks };
     const source = this.#sessionStart;
     this.#sessionStart = null;
@@ -325,57 +372,17 @@ export class AgentThread implements Thread {
     return createAnswerCheck(schema, text => warnNow(turn.emit, text));
   }
 
-  async #context(): Promise<SentContext> {
-    return currentContext({
-      config: this.#config,
-      shell: this.#deps.shell,
-      tmpdir: this.#deps.env['TMPDIR'] ?? null,
-      skills: await this.#skills.listing(),
-      now: new Date(),
-      timezone: timezoneName(this.#deps.env),
-      warn: this.#deps.warn,
-    });
-  }
-
-  /** The whole context, for a history that starts afresh. */
-  async #freshContext(): Promise<HistoryItem[]> {
-    const context = await this.#context();
-    this.#remember(context);
-    return contextItems(context, null);
-  }
-
-  #remember(context: SentContext): void {
-    this.#sent = context;
-    this.#record.context(context);
-  }
-
   async #afterInterrupt(turn: TurnContext): Promise<void> {
     await this.#sessions.interruptTurn(turn.turnId);
     addToHistory(this.#state, turn, [message('user', [INTERRUPTED])]);
   }
 
-  #result(
-    turnId: string,
-    end: TurnEnd,
-    abortedBy: TurnResult['aborted_by'],
-    changes: TurnResult['changes'],
-  ): TurnResult {
+  #result(turnId: string, end: TurnEnd, more: Partial<TurnResult> & { readonly said?: string } = {}): TurnResult {
     const usage = this.#state.usage.total;
-    return turnResult(end, { threadId: this.id, turnId }, { usage, changes, aborted_by: abortedBy });
+    return turnResult(end, { threadId: this.id, turnId }, { usage, changes: {}, aborted_by: null, said: '', ...more });
   }
 }
 
 function warnNow(emit: EventSink, message: string): void {
   emit({ type: 'item.completed', item: { type: 'warning', id: newItemId('item'), message }, at_ms: Date.now() });
-}
-
-function failed(error: TurnError): TurnEnd {
-  return { type: 'failed', error };
-}
-
-function inUse(id: string, pid: number): TurnEnd {
-  return failed({
-    message: `Thread ${id} is in use by process ${pid}, which runs a turn of it. Reply again when that has ended.`,
-    kind: 'other',
-  });
 }

@@ -122,7 +122,15 @@ function cutText(text: string, bytes: number): string {
   return truncateMiddle(text, bytes, removed => `…${Math.ceil(removed / 4)} tokens truncated…`).text;
 }
 
-const byteSize = (item: HistoryItem): number => Buffer.byteLength(JSON.stringify(item));
+/** What an image counts for, whatever its file size: some 1,500 tokens. */
+const IMAGE_BYTES = 6000;
+
+/** How much of a context window an item takes, in bytes of text. */
+function byteSize(item: HistoryItem): number {
+  return Buffer.byteLength(
+    JSON.stringify(item, (key, value: unknown) => (key === 'image_url' ? 'x'.repeat(IMAGE_BYTES) : value)),
+  );
+}
 
 const sizeOf = (items: readonly HistoryItem[]): number => items.reduce((sum, item) => sum + byteSize(item), 0);
 

@@ -63,6 +63,13 @@ function backoffMs(attempt: number): number {
   return 200 * 2 ** (attempt - 1) * (0.9 + Math.random() * 0.2);
 }
 
+/** What a provider never sends; a stream that just stops is still no answer. */
+const NO_END: ModelError = {
+  message: 'The answer of the model stopped without an end.',
+  kind: 'stream_disconnected',
+  retryable: true,
+};
+
 async function streamOnce(options: StreamOptions): Promise<ModelAnswer> {
   const { provider, signal, span } = options;
   const started = new Set<string>();
@@ -77,7 +84,7 @@ async function streamOnce(options: StreamOptions): Promise<ModelAnswer> {
   } finally {
     watch.end(signal.aborted);
   }
-  return answer ?? { type: 'aborted' };
+  return answer ?? { type: 'failed', error: NO_END };
 }
 
 function handle(event: ModelEvent, options: StreamOptions, started: Set<string>): ModelAnswer | null {
@@ -99,7 +106,9 @@ function handle(event: ModelEvent, options: StreamOptions, started: Set<string>)
       emit(event);
       return null;
     case 'reasoning.raw_delta':
-      if (showReasoning.raw) emit(event);
+      if (!showReasoning.summaries || !showReasoning.raw) return null;
+      announce(event.item_id, 'reasoning', options, started);
+      emit(event);
       return null;
     case 'item.completed':
       completeItem(event.item, options, started);

@@ -9,6 +9,9 @@ import { readThread } from './read-thread.js';
 import { storedThread, withStoredInstructions, withStoredLimits } from './stored-settings.js';
 import { type Thread, type ThreadManager, ThreadUnavailableError } from './thread.js';
 
+/** Threads whose history stays in memory between turns; that of others is read again when they go on. */
+const WARM_THREADS = 32;
+
 /** `home`: where threads are looked for that are not in memory. */
 export function createThreadManager(deps: AgentDeps, home: string): ThreadManager {
   return new Manager(deps, home);
@@ -19,6 +22,8 @@ class Manager implements ThreadManager {
   readonly #home: string;
   /** By id. Promises, so that two callers of one thread on disk get the same object. */
   readonly #threads = new Map<string, Promise<AgentThread>>();
+  /** Those that hold their history, the one that was asked for last at the end. */
+  readonly #warm = new Set<AgentThread>();
 
   constructor(deps: AgentDeps, home: string) {
     this.#deps = deps;
@@ -36,19 +41,31 @@ class Manager implements ThreadManager {
       ...(parent ? { forked: parent } : {}),
     });
     this.#threads.set(id, Promise.resolve(thread));
+    this.#touch(thread);
     return thread;
   }
 
   async getThread(id: string, config?: Config): Promise<Thread> {
     const known = this.#threads.get(id);
-    if (known) return known;
-    const loading = this.#load(id, config);
+    const loading = known ?? this.#load(id, config);
     this.#threads.set(id, loading);
     try {
-      return await loading;
+      const thread = await loading;
+      this.#touch(thread);
+      return thread;
     } catch (error) {
       this.#threads.delete(id);
       throw error;
+    }
+  }
+
+  /** A server lives for weeks and sees thousands of threads: those that nobody continues let go of their history. */
+  #touch(thread: AgentThread): void {
+    this.#warm.delete(thread);
+    this.#warm.add(thread);
+    for (const oldest of this.#warm) {
+      if (this.#warm.size <= WARM_THREADS) return;
+      if (oldest !== thread && oldest.rest()) this.#warm.delete(oldest);
     }
   }
 

@@ -49,6 +49,14 @@ export class ThreadRecord {
     return state === 'new' ? 'current' : state;
   }
 
+  /** Whether all of the thread is in its file. */
+  isSaved(): boolean {
+    const writer = this.#writer;
+    if (writer === null || !writer.flush()) return false;
+    const state = writer.check();
+    return state === 'current' || state === 'changed';
+  }
+
   /** Takes up the record of a thread that was read; returns what its model had been told. */
   restore(stored: StoredRecord, grants: Grants): SentContext | null {
     this.#writer?.close();

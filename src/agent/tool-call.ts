@@ -4,6 +4,7 @@ import type {
   Action,
   ApprovalDecision,
   ApprovalRequest,
+  EventSink,
   Item,
   ToolCallItem,
   ToolCallOutputItem,
@@ -63,6 +64,8 @@ function outputSize(output: ToolOutput): { output_length: number; output_line_co
   return { output_length: text.length, output_line_count: text === '' ? 0 : text.split('\n').length };
 }
 
+const ABORTED = 'aborted by user';
+
 type Outcome = { output: ToolOutput; is_error: boolean };
 
 const refused = (output: string): Outcome => ({ output, is_error: true });
@@ -120,9 +123,33 @@ async function act(call: Act): Promise<Outcome> {
   const use: ToolUse = { call_id: facts.call_id, tool: tool.name, raw: call.raw, action };
   const hooks = await turn.beforeTool(use);
   if (hooks.blocked !== null) return refused(hooks.blocked);
-  if (turn.signal.aborted) return refused('aborted by user');
+  if (turn.signal.aborted) return refused(ABORTED);
   const verdict = await turn.judge(action, facts);
-  if (item) turn.emit({ type: 'item.started', item: announced(item, verdict), at_ms: Date.now() });
+  if (!item) return runPermitted(call, verdict, hooks.contexts);
+  turn.emit({ type: 'item.started', item: announced(item, verdict), at_ms: Date.now() });
+  const told = completionOf(item.id, turn);
+  try {
+    return await runPermitted({ ...call, turn: told.turn }, verdict, hooks.contexts);
+  } catch (error) {
+    if (!told.isComplete()) turn.emit({ type: 'item.completed', item: broken(item, error), at_ms: Date.now() });
+    throw error;
+  }
+}
+
+/** The turn as a call sees it, and whether the call has told the end of its item. */
+function completionOf(id: string, turn: TurnContext): { turn: TurnContext; isComplete: () => boolean } {
+  let complete = false;
+  const emit: EventSink = event => {
+    if (event.type === 'item.completed' && event.item.id === id) complete = true;
+    turn.emit(event);
+  };
+  return { turn: { ...turn, emit }, isComplete: () => complete };
+}
+
+/** Runs what is permitted. */
+async function runPermitted(call: Act, verdict: Verdict, contexts: readonly string[]): Promise<Outcome> {
+  const { tool, action, item, facts, turn } = call;
+  const use: ToolUse = { call_id: facts.call_id, tool: tool.name, raw: call.raw, action };
   const permission = await permit(call, verdict);
   if (!permission.granted) {
     if (item) turn.emit({ type: 'item.completed', item: declined(item, permission.reason), at_ms: Date.now() });
@@ -147,7 +174,7 @@ async function act(call: Act): Promise<Outcome> {
   await turn.beforeRun(action, context.policy);
   const result = await tool.run(call.input, context);
   if (action.type === 'patch') await turn.diff.after(action, turn.emit);
-  const notes = [permission.note ?? [], hooks.contexts, await turn.afterTool(use, result.output)].flat();
+  const notes = [permission.note ?? [], contexts, await turn.afterTool(use, result.output)].flat();
   return { ...result, output: withNotes(result.output, notes) };
 }
 
@@ -166,9 +193,22 @@ function declined(item: Item, reason: string): Item {
   return item.type === 'file_change' || item.type === 'command_execution' ? { ...item, status: 'declined' } : item;
 }
 
+/** An item whose tool failed because of a fault of ours. */
+function broken(item: Item, error: unknown): Item {
+  if (item.type === 'mcp_tool_call') return declined(item, messageOf(error));
+  if (item.type === 'file_change') return { ...item, status: 'failed', stderr: messageOf(error) };
+  return item.type === 'command_execution' ? { ...item, status: 'failed' } : item;
+}
+
 type Permission = { granted: true; sandboxed: boolean; note: string | null } | { granted: false; reason: string };
 
+/** An answer that comes when the turn was ended meanwhile is too late. */
 async function permit(call: Act, verdict: Verdict): Promise<Permission> {
+  const permission = await decidePermission(call, verdict);
+  return permission.granted && call.turn.signal.aborted ? { granted: false, reason: ABORTED } : permission;
+}
+
+async function decidePermission(call: Act, verdict: Verdict): Promise<Permission> {
   const { span } = call.turn;
   switch (verdict.type) {
     case 'run':

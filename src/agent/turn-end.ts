@@ -1,5 +1,5 @@
 /** How a turn ended, told twice: as an event to listeners, and as the result to the caller. */
-import type { Event, TokenUsage } from '../protocol/index.js';
+import type { Event, TokenUsage, TurnError } from '../protocol/index.js';
 import type { TurnResult } from './thread.js';
 import type { TurnEnd } from './turn.js';
 import { type TurnClock, turnTimes } from './turn-events.js';
@@ -16,18 +16,30 @@ export function endEvent(end: TurnEnd, turnId: string, clock: TurnClock): Event 
   }
 }
 
-/** `usage`: totals of the thread. */
+/** `usage`: totals of the thread. `said`: what the model said last, for a turn that did not complete. */
 export function turnResult(
   end: TurnEnd,
   ids: { readonly threadId: string; readonly turnId: string },
-  more: Pick<TurnResult, 'aborted_by' | 'changes'> & { readonly usage: TokenUsage },
+  more: Pick<TurnResult, 'aborted_by' | 'changes'> & { readonly usage: TokenUsage; readonly said: string },
 ): TurnResult {
+  const { said, ...rest } = more;
   return {
     thread_id: ids.threadId,
     turn_id: ids.turnId,
     status: end.type,
-    content: end.type === 'completed' ? (end.lastMessage ?? '') : end.type === 'failed' ? end.error.message : '',
+    content: end.type === 'completed' ? (end.lastMessage ?? '') : said,
     error: end.type === 'failed' ? end.error : null,
-    ...more,
+    ...rest,
   };
+}
+
+export function failed(error: TurnError): TurnEnd {
+  return { type: 'failed', error };
+}
+
+export function inUse(id: string, pid: number): TurnEnd {
+  return failed({
+    message: `Thread ${id} is in use by process ${pid}, which runs a turn of it. Reply again when that has ended.`,
+    kind: 'other',
+  });
 }

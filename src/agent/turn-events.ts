@@ -1,12 +1,17 @@
 /** The frame of a turn's events: numbers and times that belong to its start and end, and the fan-out to listeners. */
 import type { EventSink } from '../protocol/index.js';
 
-export type TurnClock = { startedAtMs: number; firstTokenMs: number | null };
+/** `lastMessage`: what the model said last in this turn; "" before it said anything. */
+export type TurnClock = { startedAtMs: number; firstTokenMs: number | null; lastMessage: string };
 
-/** A sink that notes the first sign of an answer in `clock` and passes events to all `sinks`. */
+/** A sink that keeps `clock` and passes events to all `sinks`; nothing passes after the end of the turn. */
 export function fanOut(clock: TurnClock, sinks: readonly EventSink[]): EventSink {
+  let ended = false;
   return event => {
+    if (ended) return;
+    ended = event.type === 'turn.completed' || event.type === 'turn.failed' || event.type === 'turn.aborted';
     if (clock.firstTokenMs === null && isFirstToken(event.type)) clock.firstTokenMs = Date.now() - clock.startedAtMs;
+    if (event.type === 'item.completed' && event.item.type === 'agent_message') clock.lastMessage = event.item.text;
     for (const sink of sinks) sink(event);
   };
 }

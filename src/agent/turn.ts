@@ -125,6 +125,7 @@ class TurnLoop {
       },
     });
     await calls.settle();
+    if (answer.type !== 'completed' || answer.truncated) dropIdleReasoning(state.history);
     if (turn.signal.aborted || answer.type === 'aborted') return { type: 'aborted' };
     if (answer.type === 'failed') return this.#failed(answer.error);
     this.#count(answer.usage);
@@ -301,8 +302,8 @@ class TurnLoop {
     });
     state.window++;
     this.#count(result.usage);
-    // The size of the new history is not known before the next answer.
-    state.usage = { ...state.usage, last: null };
+    // The size of the new history is not known before the next answer, also to those who read the thread from disk.
+    this.#count(null);
     turn.emit({ type: 'context.compacted', message: result.message, replacement: state.history });
     turn.emit({
       type: 'item.completed',
@@ -346,6 +347,7 @@ class RunningCalls {
   /** The calls of a broken answer are part of the history now; whether the turn goes on is up to the next answer. */
   async beforeReconnect(): Promise<void> {
     await this.settle();
+    dropIdleReasoning(this.#state.history);
     this.count = 0;
   }
 
@@ -355,6 +357,11 @@ class RunningCalls {
     this.#pending = [];
     for (const { output } of pending) addToHistory(this.#state, this.#turn, [await output]);
   }
+}
+
+/** Takes away reasoning at the end that led to nothing: services refuse it without what it led to. */
+function dropIdleReasoning(history: HistoryItem[]): void {
+  while (history.at(-1)?.type === 'reasoning') history.pop();
 }
 
 /** Whether a call may run at the same time as others. One of an unknown tool is only answered. */

@@ -26,6 +26,25 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => signal.removeEventListener('abort', listener);
 }
 
+/**
+ * A controller whose signal also fires with any of `signals`. Call `unlink` when the work is over: they may live much
+ * longer. (`AbortSignal.any` keeps what it made for as long as its sources live, and Node warns when more than ten listen
+ * to that.)
+ */
+export function linkedController(...signals: readonly AbortSignal[]): LinkedController {
+  const controller = new AbortController();
+  const stops = signals.map(signal => onAbort(signal, () => controller.abort()));
+  return {
+    signal: controller.signal,
+    abort: () => controller.abort(),
+    unlink: () => {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+export type LinkedController = { readonly signal: AbortSignal; abort(): void; unlink(): void };
+
 /** `promise`, or `undefined` when `ms` pass first. The timer never keeps the process alive. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;

@@ -265,7 +265,7 @@ describe('a UserPromptSubmit hook', () => {
       const turn = await runTurn(thread, 'the secret');
       expect(turn).toMatchObject({
         status: 'failed',
-        content: 'The prompt was blocked by a UserPromptSubmit hook: no such prompts',
+        error: { message: 'The prompt was blocked by a UserPromptSubmit hook: no such prompts' },
       });
       expect(world.provider.requests).toHaveLength(0);
       expect((await runTurn(thread, 'fine')).status).toBe('completed');
