@@ -167,6 +167,7 @@ export class AgentThread implements Thread {
 
   async #sessionEnd(): Promise<void> {
     if (this.#sessionStart !== null || this.#hooks.handlers('SessionEnd').length === 0) return;
+    this.#sessionStart = 'resume';
     const span = this.#deps.tracer.span('session_end', { 'gen_ai.conversation.id': this.id });
     await this.#hooks.sessionEnd(span, this.#deps.warn);
     span.end();

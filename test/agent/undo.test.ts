@@ -140,6 +140,21 @@ describeIf('git', 'undoing a turn', () => {
     expect(textsOf(world.provider.requests.at(-1), 'user').at(-1)).toBe('and now?');
   });
 
+  test('is refused when the snapshot is no longer there, or the repository', async () => {
+    const world = new UndoWorld([[{ shell: 'echo 1 > f' }]]);
+    const thread = await world.thread();
+    await runTurn(thread, 'go');
+    for (const ref of world.snapshots()) world.git('update-ref', '-d', ref);
+    world.git('gc', '-q', '--prune=now');
+    expect(await world.undo(thread.id)).toMatchObject({
+      message: expect.stringContaining(`The snapshot of turn 1 is no longer in ${world.cwd}`),
+    });
+    rmSync(path.join(world.cwd, '.git'), { recursive: true });
+    expect(await world.undo(thread.id)).toMatchObject({ message: `${world.cwd} is no longer a git work tree.` });
+    rmSync(world.cwd, { recursive: true });
+    expect(await world.undo(thread.id)).toMatchObject({ message: expect.stringContaining("can't be restored") });
+  });
+
   test('is refused while a turn of the thread runs', async () => {
     const world = new UndoWorld([[{ shell: 'echo 1 > f' }]]);
     const thread = await world.thread();
