@@ -12,20 +12,20 @@ import {
 import { ExecSessions } from '../tools/index.js';
 import { type LinkedController, linkedController, messageOf, within } from '../util/index.js';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.js';
-import { BASE_INSTRUCTIONS } from './base-instructions.js';
 import { message, type SentContext } from './context.js';
 import { type AgentDeps, placed } from './deps.js';
 import { createHooks, createNotifier, type Notifier, type ThreadHooks, type TurnHooks } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
+import { createThreadProfile, type ThreadProfile } from './profiles/index.js';
 import { readThread } from './read-thread.js';
 import { Serial } from './serial.js';
 import { ThreadSkills } from './skills/index.js';
+import { storedHarness } from './stored-settings.js';
 import type { RunOptions, Thread, TurnResult } from './thread.js';
 import { ThreadContext } from './thread-context.js';
 import { ThreadMcp } from './thread-mcp.js';
 import { ThreadRecord } from './thread-record.js';
 import { LoadedThreadRules } from './thread-rules.js';
-import { nativeTools } from './tool-set.js';
 import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
 import { endEvent, failed, inUse, turnResult } from './turn-end.js';
@@ -77,6 +77,7 @@ export class AgentThread implements Thread {
   /** What SessionStart hooks are told; null once they have run. */
   #sessionStart: 'startup' | 'resume' | null;
   readonly #state: TurnState;
+  readonly #profile: ThreadProfile;
   readonly #context: ThreadContext;
   /** The turn before ended without an end of its own: its process died. */
   #interrupted = false;
@@ -97,10 +98,13 @@ export class AgentThread implements Thread {
     this.#sessionStart = options.restored ? 'resume' : 'startup';
     this.#grants = createGrants();
     this.#rules = new LoadedThreadRules(options.config.rules_dirs, text => this.#warnings.push(text));
-    this.#record = new ThreadRecord({ ...options, version: options.deps.version });
+    const model = options.deps.modelInfo(options.config);
+    this.#profile = createThreadProfile(options.config, model, storedHarness(options.restored ?? options.forked));
+    const { profile } = this.#profile;
+    this.#record = new ThreadRecord({ ...options, profile, version: options.deps.version });
     this.#state = {
       config: options.config,
-      model: options.deps.modelInfo(options.config),
+      model,
       provider: options.deps.createProvider(options.config.provider),
       history: [],
       usage: { total: NO_USAGE, last: null },
@@ -108,7 +112,7 @@ export class AgentThread implements Thread {
     };
     this.#skills = new ThreadSkills({
       config: options.config,
-      model: this.#state.model,
+      model,
       userHome: options.deps.env['HOME'] ?? null,
       warn: text => this.#warnings.push(text),
     });
@@ -257,7 +261,7 @@ export class AgentThread implements Thread {
       deps: placed(this.#deps, { thread: this.id, turn: turnId }),
       config: this.#config,
       model: this.#state.model,
-      tools: nativeTools(this.#config, this.#state.model),
+      tools: this.#profile.tools(),
       serverTools: this.#mcp.tools,
       sessions: this.#sessions,
       grants: this.#grants,
@@ -324,6 +328,7 @@ export class AgentThread implements Thread {
   }
 
   async #runTurn(turn: TurnContext, options: RunOptions, hooks: TurnHooks): Promise<TurnEnd> {
+    if (this.#profile.problem) return failed(this.#profile.problem);
     await this.#rules.reload();
     const context = await this.#context.now();
     this.#warn(turn.emit);
@@ -334,7 +339,7 @@ export class AgentThread implements Thread {
     const turnOptions: TurnOptions = {
       state: this.#state,
       turn,
-      instructions: this.#config.instructions.base ?? BASE_INSTRUCTIONS,
+      instructions: this.#config.instructions.base ?? this.#profile.profile.instructions,
       outputSchema: options.output_schema ?? null,
       freshContext: () => this.#context.fresh(),
       beforeStop: lastMessage => hooks.stop(lastMessage),

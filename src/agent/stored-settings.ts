@@ -1,18 +1,19 @@
 /** What of a thread's configuration goes into its rollout, and how a thread that was read gets it back. */
 import { type Config, type StoredThread, storableOverrides } from '../config/index.js';
 import type { JsonObject, SessionMeta, ThreadRecord, TurnSettings } from '../rollout/index.js';
-import { BASE_INSTRUCTIONS } from './base-instructions.js';
+import type { Profile } from './profiles/index.js';
 
 /** For the first line of the rollout; JSON values only, no secrets. */
 export function sessionMeta(thread: {
   id: string;
   config: Config;
+  profile: Profile;
   source: string;
   version: string;
   startedAt: Date;
   forkedFromId?: string;
 }): SessionMeta {
-  const { config } = thread;
+  const { config, profile } = thread;
   return {
     id: thread.id,
     timestamp: thread.startedAt.toISOString(),
@@ -21,10 +22,11 @@ export function sessionMeta(thread: {
     cli_version: thread.version,
     source: thread.source,
     model_provider: config.provider.id,
-    base_instructions: config.instructions.base ?? BASE_INSTRUCTIONS,
+    base_instructions: config.instructions.base ?? profile.instructions,
     ...(thread.forkedFromId === undefined ? {} : { forked_from_id: thread.forkedFromId }),
     git: null,
     interpreter: json({
+      harness: profile.name,
       own_base_instructions: config.instructions.base !== null,
       developer_instructions: config.instructions.developer,
       compact_prompt: config.instructions.compact_prompt,
@@ -65,6 +67,11 @@ export function storedThread(record: ThreadRecord): StoredThread {
     },
     call_config: callConfig(own),
   };
+}
+
+/** The name of the profile that the calls in the thread's history belong to; null when none was stored. */
+export function storedHarness(record: ThreadRecord | undefined): string | null {
+  return text(record?.meta.interpreter?.['harness']);
 }
 
 /** `config` with the limits the thread was started with. */

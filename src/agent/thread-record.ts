@@ -12,6 +12,7 @@ import {
 } from '../rollout/index.js';
 import type { SentContext } from './context.js';
 import { newId } from './ids.js';
+import type { Profile } from './profiles/index.js';
 import { recordEvents } from './recording.js';
 import { sessionMeta, turnSettings } from './stored-settings.js';
 import type { TimedSpan } from './turn-timing.js';
@@ -19,6 +20,7 @@ import type { TimedSpan } from './turn-timing.js';
 export type ThreadRecordOptions = {
   readonly id: string;
   readonly config: Config;
+  readonly profile: Profile;
   readonly source: string;
   readonly version: string;
 };

@@ -1,23 +1,10 @@
 /** The tools of one turn, by the names the model sees. */
-import type { Config } from '../config/index.js';
-import type { ModelInfo, ToolSpec } from '../protocol/index.js';
-import {
-  applyPatchTool,
-  execCommandTool,
-  shellCommandTool,
-  type Tool,
-  updatePlanTool,
-  viewImageTool,
-  writeStdinTool,
-} from '../tools/index.js';
+import type { ToolSpec } from '../protocol/index.js';
+import { applyPatchTool, type Tool } from '../tools/index.js';
 import type { ToolSet } from './turn-context.js';
 
-/** The native tools that configuration and model allow. */
-export function nativeTools(config: Config, model: ModelInfo): Tool[] {
-  const shell = config.features.unified_exec ? [execCommandTool, writeStdinTool] : [shellCommandTool];
-  const image = config.features.view_image && model.images ? [viewImageTool] : [];
-  return [...shell, updatePlanTool, applyPatchTool, ...image] as Tool[];
-}
+/** Can be called whether it is offered or not: a patch may be the text of a shell command. */
+const ALWAYS_THERE: ReadonlyMap<string, Tool> = new Map([[applyPatchTool.name, applyPatchTool as Tool]]);
 
 /** Tools that may be others at the next request. */
 export interface ChangingTools {
@@ -32,7 +19,7 @@ export function createToolSet(
   hosted: readonly ToolSpec[] = [],
 ): ToolSet {
   const byName = new Map(tools.map(tool => [tool.name, tool]));
-  const find = (name: string) => byName.get(name) ?? changing?.find(name);
+  const find = (name: string) => byName.get(name) ?? changing?.find(name) ?? ALWAYS_THERE.get(name);
   return {
     specs: () => [...tools.map(tool => tool.spec), ...(changing?.specs() ?? []), ...hosted],
     names: () => [...byName.keys(), ...(changing?.names() ?? [])],
