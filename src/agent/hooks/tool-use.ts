@@ -22,7 +22,10 @@ export function hookToolUse({ tool, raw, action }: ToolUse): HookToolUse {
     case 'command':
       return { name: 'Bash', aliases: [], input: { command: action.argv.at(-1) ?? '' } };
     case 'patch':
-      return { name: 'apply_patch', aliases: ['Write', 'Edit'], input: { command: patchText(raw) } };
+      // Profiles have tools that name a file, with arguments of their own.
+      return tool === 'apply_patch'
+        ? { name: tool, aliases: ['Write', 'Edit'], input: { command: patchText(raw) } }
+        : { name: tool, aliases: ['apply_patch', 'Write', 'Edit'], input: parsed(raw) };
     case 'mcp_tool':
       return { name: `mcp__${action.server}__${action.tool}`, aliases: [], input: action.arguments };
     case 'none':
@@ -39,7 +42,7 @@ export function hookToolResponse({ action }: ToolUse, output: ToolOutput): ToolO
 /** What the model is told when a hook forbids the call. */
 export function blockedText(use: ToolUse, reason: string): string {
   const { name, input } = hookToolUse(use);
-  if (use.action.type === 'command' || use.action.type === 'patch') {
+  if (use.action.type === 'command' || name === 'apply_patch') {
     return `Command blocked by PreToolUse hook: ${reason}. Command: ${(input as { command: string }).command}`;
   }
   return `Tool call blocked by PreToolUse hook: ${reason}. Tool: ${name}`;

@@ -28,7 +28,10 @@ export function chooseProfile({ harness, model, stored }: ProfileQuery): Profile
   if (own) return { profile: own, problem: null };
   if (harness === null) return { profile: defaultFor(model), problem: null };
   const asked = named(harness);
-  return asked ? { profile: asked, problem: null } : { profile: native, problem: unknownText(harness) };
+  // Stored under the unknown name, so that the thread can go on once the configuration is right.
+  return asked
+    ? { profile: asked, problem: null }
+    : { profile: { ...native, name: harness }, problem: unknownText(harness) };
 }
 
 function named(name: string): Profile | undefined {
