@@ -45,7 +45,7 @@ export function keptResult(result: McpToolResult): McpToolResult {
 function isSaid(structured: string, { content, structured_content }: McpToolResult): boolean {
   return content.some(({ type, text: said }) => {
     if (type !== 'text' || typeof said !== 'string' || said.length > 4 * structured.length + 100) return false;
-    if (said.trim() === structured) return true;
+    if (said.trim() === structured || said === onlyText(structured_content)) return true;
     try {
       return isDeepStrictEqual(JSON.parse(said), structured_content);
     } catch {
@@ -53,6 +53,12 @@ function isSaid(structured: string, { content, structured_content }: McpToolResu
       return false;
     }
   });
+}
+
+/** `{ content: "…" }`: the text of a block in a wrapping. */
+function onlyText(structured: unknown): unknown {
+  const values = typeof structured === 'object' && structured !== null ? Object.values(structured) : [];
+  return values.length === 1 ? values[0] : undefined;
 }
 
 /** The text of a block; a picture goes to `images`. */

@@ -24,7 +24,9 @@ export function openHttp(env: McpEnv): Http {
   return {
     fetch: async (url, init) => {
       const response = await undici.fetch(url, { ...(init as undici.RequestInit), dispatcher: agent });
-      return bounded(response) as unknown as Response;
+      const { status, statusText, headers } = response;
+      // The SDK tells a response by Node's own class, of which those of this package are none.
+      return new Response(boundedBody(response), { status, statusText, headers: [...headers] });
     },
     close: () => {
       // Nobody waits for a pool to close; what it held is gone either way.
@@ -55,9 +57,9 @@ function openAgent(env: McpEnv): undici.Dispatcher {
   });
 }
 
-function bounded(response: undici.Response): undici.Response {
-  if (response.status !== 200 || response.body === null) return response;
-  const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
+function boundedBody({ body, headers }: undici.Response): ReadableStream | null {
+  if (body === null) return null;
+  const isStream = (headers.get('content-type') ?? '').startsWith('text/event-stream');
   let bytes = 0;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -68,6 +70,5 @@ function bounded(response: undici.Response): undici.Response {
       } else controller.enqueue(chunk);
     },
   });
-  const { status, statusText, headers } = response;
-  return new undici.Response(response.body.pipeThrough(limit), { status, statusText, headers });
+  return body.pipeThrough(limit);
 }

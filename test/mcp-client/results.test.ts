@@ -28,6 +28,7 @@ describe('what the model sees of a result', () => {
       { content: [{ type: 'audio', mimeType: 'audio/wav', data: 'AAAA' }] },
       "[audio, audio/wav, 3 bytes: it can't be shown]",
     ],
+    ['a text in a wrapping', { content: [text('a')], structuredContent: { content: 'a' } }, 'a'],
     [
       'links',
       { content: [{ type: 'resource_link', uri: 'file:///a', name: 'A', description: 'about' }] },

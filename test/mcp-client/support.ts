@@ -235,9 +235,11 @@ export function textOf(output: ToolOutput): string {
 }
 
 /** The first truthy value of `find`, tried every few milliseconds; the time limit of the test is its own. */
-export async function eventually<T>(find: () => T | undefined | false | null): Promise<T> {
+export async function eventually<T>(
+  find: () => T | undefined | false | null | Promise<T | undefined | false | null>,
+): Promise<T> {
   for (;;) {
-    const found = find();
+    const found = await find();
     if (found !== undefined && found !== false && found !== null) return found;
     await new Promise(resolve => setTimeout(resolve, 10));
   }
