@@ -47,8 +47,15 @@ function addShow(threads: Command, output: Output): void {
     .command('show')
     .description('print what is known about a thread and what was said in it')
     .argument('<id>', 'thread id, or its beginning')
+    .option('--timing', 'print where the time of each turn went instead')
     .option('--json', 'print JSON')
-    .action(async (id: string, options: { json?: boolean }) => {
+    .action(async (id: string, options: { json?: boolean; timing?: boolean }) => {
+      if (options.timing === true) {
+        const { showTiming } = await import('./threads-timing.js');
+        const columns = process.stdout.columns ? { columns: process.stdout.columns } : {};
+        process.exitCode = await showTiming(place(), id, { json: options.json === true, ...columns }, output);
+        return;
+      }
       const { showThread } = await import('./threads-command.js');
       process.exitCode = await showThread(place(), id, { json: options.json === true }, output);
     });

@@ -78,7 +78,12 @@ describe('log files', () => {
       utimesSync(name, day, day);
     }
     writeFileSync(join(dir, 'notes.txt'), 'not ours');
-    const file = new LogFile({ folder: dir, maxBytes: 10, keep: 4, onProblem: expect.unreachable });
+    const file = new LogFile({
+      folder: dir,
+      maxBytes: 10,
+      keep: 4,
+      onProblem: problem => expect.unreachable(String(problem)),
+    });
     for (const text of ['one 56789\n', 'two 56789\n', 'three\n']) file.write(text);
     file.close();
     const names = readdirSync(dir).sort();

@@ -58,10 +58,17 @@ export type Session = {
 
 export type CallResult = { isError?: boolean; structuredContent?: { threadId: string; content: string } };
 
-/** `answer`: to each approval. `args`: of Node itself. */
+export type SessionOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of Node itself. */
+  readonly args?: readonly string[];
+  /** To each approval. */
+  readonly answer?: 'accept' | 'decline';
+};
+
 export async function startSession(
   world: World,
-  { env = {}, args = [], answer = 'accept' as 'accept' | 'decline' } = {},
+  { env = {}, args = [], answer = 'accept' }: SessionOptions = {},
 ): Promise<Session> {
   const transport = new StdioClientTransport({
     command: process.execPath,

@@ -1,9 +1,7 @@
 /** Which destinations are used, and how our tracer speaks to them. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OtelExporter, OtelSettings } from '../../src/protocol/index.js';
@@ -126,24 +124,17 @@ describe('an endpoint of the configuration', () => {
   });
 
   it('with a certificate of its own is trusted by that', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'telemetry-tls-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    execFileSync(
-      'openssl',
-      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '1', ...subject],
-      { stdio: 'ignore' },
-    );
+    const fixture = (name: string) => join(import.meta.dirname, '../providers/fixtures', name);
+    const [key, cert] = [fixture('localhost-key.pem'), fixture('localhost-cert.pem')];
     let bodies = 0;
     const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
       bodies++;
       request.resume();
       response.end('{}');
     });
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>(resolve => server.listen(0, 'localhost', resolve));
     onTestFinished(() => void server.close());
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
     const trusted = { ...http(url), tls: { ca_certificate: cert } } as OtelExporter;
     const { telemetry } = await start({ trace_exporter: trusted });
     await tell(telemetry);
