@@ -145,9 +145,16 @@ function isContent(stats: Stats | null): boolean {
   return kind === 'file' || kind === 'link';
 }
 
+/**
+ * The copy has to be as old as the original: git looks twice at files that were changed in the second in which the index
+ * was written, since they may have changed again without showing it.
+ */
 async function copyIfThere(from: string, to: string): Promise<void> {
   try {
+    const { mtimeMs } = await fs.stat(from);
     await fs.copyFile(from, to);
+    const seconds = Math.floor(mtimeMs / 1000);
+    await fs.utimes(to, seconds, seconds);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw new GitError(`the index could not be copied: ${(error as Error).message}`);
   }
