@@ -36,11 +36,11 @@ async function compile(schema: JsonSchema, warn: (message: string) => void): Pro
   const options = { strict: false, allErrors: true, validateFormats: false, logger: false } as const;
   try {
     if (String(schema['$schema']).includes('draft-07')) {
-      const { Ajv } = await import('ajv');
-      return new Ajv(options).compile(schema);
+      const { default: draft7 } = await import('ajv');
+      return new draft7.Ajv(options).compile(schema);
     }
-    const { Ajv2020 } = await import('ajv/dist/2020.js');
-    return new Ajv2020(options).compile(schema);
+    const { default: draft2020 } = await import('ajv/dist/2020.js');
+    return new draft2020.Ajv2020(options).compile(schema);
   } catch (error) {
     warn(`The output schema can't be used to check the answer: ${messageOf(error)}`);
     return null;
