@@ -117,9 +117,9 @@ it('is shown as a table with bars, and below it what happened when', async () =>
   approvals      1.00 s   10%  ████
   own work       2.50 s   25%  ██████████
 
-  model       gpt-5            +0.00 s   5.00 s  ▬▬▬▬▬▬▬▬▬▬▬▬▬
-  tools       exec?[2Jcommand  +5.00 s   2.50 s               ▬▬▬▬▬▬▬
-  approvals   approval.wait    +5.00 s   1.00 s               ▬▬▬
+  model       gpt-5            +0.00 s   5.00 s  ▬▬▬▬▬▬▬▬▬▬▬▬▬▬
+  tools       exec?[2Jcommand  +5.00 s   2.50 s                ▬▬▬▬▬▬
+  approvals   approval.wait    +5.00 s   1.00 s                ▬▬
 `);
 });
 
