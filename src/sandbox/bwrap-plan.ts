@@ -28,30 +28,25 @@ export type Filter =
 /** Where the bridge finds the socket of the proxy. */
 export const BRIDGE_SOCKET = '/dev/proxy.sock';
 
-export type BwrapPlan = {
-  /** Everything before `--`. */
-  readonly args: readonly string[];
-  /** Folders that must exist while the command runs and mean nothing; `absent` ones are made and removed by us. */
-  readonly mountPoints: readonly { readonly path: string; readonly absent: boolean }[];
-};
+/** Everything before `--`. */
+export function planBwrap(facts: PlanFacts): string[] {
+  const rules = withPins(facts.layout);
+  return [
+    ...namespaces(facts),
+    ...baseMounts(facts),
+    ...rules.flatMap(rule => mountOf(rule, rules, facts)),
+    ...lateRemounts(rules, facts.layout),
+    ...filterArguments(facts.filter),
+    '--chdir',
+    facts.cwd,
+  ];
+}
 
-export function planBwrap(facts: PlanFacts): BwrapPlan {
-  const { layout } = facts;
-  const rules = withPins(layout);
-  return {
-    args: [
-      ...namespaces(facts),
-      ...baseMounts(facts),
-      ...rules.flatMap(rule => mountOf(rule, rules, facts)),
-      ...lateRemounts(rules, layout),
-      ...filterArguments(facts.filter),
-      '--chdir',
-      facts.cwd,
-    ],
-    mountPoints: rules
-      .filter(rule => rule.access === 'read' && isMade(rule))
-      .map(rule => ({ path: rule.path, absent: rule.state === 'absent' })),
-  };
+/** Folders that must exist while the command runs and mean nothing; `absent` ones are made and removed by us. */
+export function mountPointsOf(layout: Layout): { path: string; absent: boolean }[] {
+  return layout.rules
+    .filter(rule => rule.access === 'read' && isMade(rule))
+    .map(rule => ({ path: rule.path, absent: rule.state === 'absent' }));
 }
 
 function namespaces(facts: PlanFacts): string[] {
@@ -113,10 +108,10 @@ function baseMounts({ layout, isRoot, filter }: PlanFacts): string[] {
 }
 
 /**
- * The kernel gives the inner sandbox a /proc of its own only where one is visible in full, and for root bubblewrap
- * covers parts of a new one. The machine's own stands in; the inner one lies over it.
+ * The kernel gives the inner sandbox a /proc of its own only where some /proc is visible in full, and for root
+ * bubblewrap covers parts of a new one. So the machine's own lies aside, where the inner /dev covers it.
  */
-const OUTER_SYSTEM_OF_ROOT = ['--dev', '/dev', '--bind', '/proc', '/proc'];
+const OUTER_SYSTEM_OF_ROOT = ['--dev', '/dev', '--proc', '/proc', '--bind', '/proc', '/dev/.proc'];
 
 function privateSystem(isRoot: boolean): string[] {
   return [

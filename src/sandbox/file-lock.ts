@@ -16,15 +16,15 @@ export class FileLock {
     this.#ownerFile = ownerFile;
   }
 
-  /** Runs `work` alone. It is synchronous, so within one process nobody ever waits. Throws after five seconds. */
-  async run<T>(work: () => T): Promise<T> {
+  /** Runs `work` alone, in this process too. Throws when the lock can't be had within five seconds. */
+  async run<T>(work: () => T | Promise<T>): Promise<T> {
     const end = performance.now() + TIMEOUT_MS;
     for (let step = 1; !this.#take(); step = Math.min(step * 2, 20)) {
       if (performance.now() > end) throw new Error(`${this.#path} has been locked by another process for five seconds`);
       await sleep(step);
     }
     try {
-      return work();
+      return await work();
     } finally {
       unlinkSync(this.#path);
     }

@@ -2,7 +2,7 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
 import type { CommandSpec } from '../protocol/index.js';
 import { messageOf } from '../util/index.js';
-import { type Filter, planBwrap, planInnerBwrap } from './bwrap-plan.js';
+import { type Filter, mountPointsOf, planBwrap, planInnerBwrap } from './bwrap-plan.js';
 import { BwrapFinder, type BwrapProgram } from './bwrap-program.js';
 import { BwrapStatus, bwrapResult } from './bwrap-status.js';
 import type { Crossing } from './domain-access.js';
@@ -12,7 +12,7 @@ import { type Enclosed, type EncloseRequest, type Enclosure, isProblem } from '.
 import { type Problem, SOCAT_MISSING } from './enforcement.js';
 import { chooseTrusted, findCandidates, isInside } from './find-program.js';
 import type { Layout } from './layout.js';
-import type { MountPoint, MountRegister } from './mount-register.js';
+import type { MountRegister } from './mount-register.js';
 import { Opened } from './opened.js';
 import { networkOf, policyEnvironment } from './policy-paths.js';
 import { type LayoutFacts, readLayout, realPathOf } from './read-layout.js';
@@ -107,20 +107,33 @@ export class LinuxEnclosure implements Enclosure {
     const here = { type: 'here', seccompFd, statusFd: status && opened.addReport() } as const;
     const facts = { ...parts.facts, matches: parts.matches };
     const filter: Filter = crossing ? { type: 'bridge', socket: crossing.socket } : here;
-    const [planned, hold] = await this.#options.mounts.hold(() => plan({ request, facts, bwrap, opened, filter }));
+    const look = () => {
+      const layout = readLayout(spec.policy, facts);
+      return { layout, mountPoints: layout.problems.length === 0 ? mountPointsOf(layout) : [] };
+    };
+    const [{ layout }, hold] = await this.#options.mounts.hold(look);
     opened.onRelease(async () => {
       // In front of a bridge the number is one of the outer sandbox.
       if (status && !crossing) await status.isGone();
       await hold.release();
     });
-    if (planned.problem !== null) return planned.problem;
+    const [cause] = layout.problems;
+    if (cause !== undefined) return { cause, advice: 'change the folder or the configuration as said' };
 
+    const args = planBwrap({
+      ...base(spec),
+      layout,
+      network: networkOf(spec.policy) === 'on' ? 'on' : 'off',
+      tty: terminal !== 'none',
+      rootFds: bwrap.bindsDescriptors ? openRoots(layout, opened, terminal) : new Map(),
+      filter,
+    });
     const command = [program, ...spec.argv.slice(1)];
     const inner = crossing
       ? bridgeArgv(crossing.socat, [bwrap.path, ...planInnerBwrap({ ...base(spec), filter: here }), '--', ...command])
       : command;
     return {
-      argv: [bwrap.path, ...this.#shortened(planned.args, opened), '--', ...inner],
+      argv: [bwrap.path, ...this.#shortened(args, opened), '--', ...inner],
       env: { ...spec.env, ...policyEnvironment(spec.policy), ...crossing?.env },
       inherit: opened.inherit,
       onStarted: child => child.report && status?.read(child.report),
@@ -163,44 +176,13 @@ export class LinuxEnclosure implements Enclosure {
   }
 }
 
-type Planned = {
-  readonly args: readonly string[];
-  readonly mountPoints: readonly MountPoint[];
-  readonly problem: Problem | null;
-};
-
-/** Reads the disk and plans; called while nobody else changes mount points. */
-function plan(parts: {
-  request: EncloseRequest;
-  facts: LayoutFacts;
-  bwrap: BwrapProgram;
-  opened: Opened;
-  filter: Filter;
-}): Planned {
-  const { facts, bwrap, opened, filter } = parts;
-  const { spec, terminal } = parts.request;
-  const layout = readLayout(spec.policy, facts);
-  const [cause] = layout.problems;
-  if (cause !== undefined)
-    return { args: [], mountPoints: [], problem: { cause, advice: 'change the folder or the configuration as said' } };
-  const limit = terminal === 'own' ? MAX_TTY_DESCRIPTORS : Number.POSITIVE_INFINITY;
-  const planned = planBwrap({
-    ...base(spec),
-    layout,
-    network: networkOf(spec.policy) === 'on' ? 'on' : 'off',
-    tty: terminal !== 'none',
-    rootFds: bwrap.bindsDescriptors ? openRoots(layout, opened, limit) : new Map(),
-    filter,
-  });
-  return { ...planned, problem: null };
-}
-
 function base(spec: CommandSpec): { isRoot: boolean; cwd: string } {
   return { isRoot: process.getuid?.() === 0, cwd: realPathOf(spec.cwd) ?? spec.cwd };
 }
 
 /** Throws when a folder is no longer what it was a moment ago. */
-function openRoots(layout: Layout, opened: Opened, limit: number): Map<string, number> {
+function openRoots(layout: Layout, opened: Opened, terminal: EncloseRequest['terminal']): Map<string, number> {
+  const limit = terminal === 'own' ? MAX_TTY_DESCRIPTORS : Number.POSITIVE_INFINITY;
   const fds = new Map<string, number>();
   for (const { path, access } of layout.rules) {
     if (access !== 'write' || opened.inherit.length >= limit) continue;

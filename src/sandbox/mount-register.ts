@@ -3,16 +3,17 @@
  * Removing one on the host silently takes the protection from every sandbox that uses it, so it is done under a lock,
  * by the last user, and only when no other process has anything mounted there.
  *
- * Each running command has one marker `STATE/servers/<server>/mounts/<n>`, with lines `used PATH` and `made PATH`
- * (the watchdog reads them too); markers of dead servers are swept.
+ * Each server says in `STATE/servers/<server>/mounts/held` what its commands use, with lines `used PATH` and
+ * `made PATH` (the watchdog reads them too); what a dead server has left is swept.
  */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasCode } from '../util/index.js';
 import { FileLock } from './file-lock.js';
 import { mountedElsewhere } from './foreign-mounts.js';
-import { ownerFile, type ServerDirectory } from './server-directory.js';
+import { isDeadServer, ownerFile, type ServerDirectory } from './server-directory.js';
 
 export type MountPoint = { readonly path: string; readonly absent: boolean };
 
@@ -22,18 +23,23 @@ export type MountHold = {
   release(): Promise<void>;
 };
 
-type Marker = {
-  readonly file: string;
-  /** All in use; `made` are those that one of us has made. */
-  readonly used: readonly string[];
-  readonly made: Set<string>;
-};
+type Marker = { readonly used: ReadonlySet<string>; readonly made: ReadonlySet<string> };
+
+/** Pauses between attempts, in milliseconds: another user may be about to end. */
+const PAUSES = [5, 30, 200, 700];
 
 export class MountRegister {
   readonly #stateDir: string;
   readonly #server: ServerDirectory;
   readonly #lock: FileLock;
-  #count = 0;
+  /** How many of our commands use a path. */
+  readonly #used = new Map<string, number>();
+  /** What is to be removed after its last use. */
+  readonly #made = new Set<string>();
+  /** One attempt to remove after the other. */
+  #attempts: Promise<void> = Promise.resolve();
+  #retries = 0;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(stateDir: string, server: ServerDirectory) {
     this.#stateDir = stateDir;
@@ -43,120 +49,159 @@ export class MountRegister {
   }
 
   /**
-   * `plan` is called under the lock and says what is needed; what is absent is made. Throws when that is not possible.
+   * `look` reads from the disk what is needed; what is absent is made. `look` may run twice. Throws when a mount point
+   * can't be made.
    */
-  async hold<T extends { readonly mountPoints: readonly MountPoint[] }>(plan: () => T): Promise<[T, MountHold]> {
+  async hold<T extends { readonly mountPoints: readonly MountPoint[] }>(look: () => T): Promise<[T, MountHold]> {
+    const seen = look();
+    // What a running command of ours uses is safe from everybody.
+    if (seen.mountPoints.every(({ path }) => this.#used.has(path))) return [seen, this.#take(seen.mountPoints)];
     return this.#lock.run(() => {
-      const planned = plan();
-      if (planned.mountPoints.length === 0) return [planned, NOTHING_HELD];
-      const marker = this.#mark(planned.mountPoints);
-      try {
-        for (const { path, absent } of planned.mountPoints) if (absent) makeDirectory(path);
-      } catch (error) {
-        this.#drop(marker);
-        throw error;
-      }
-      return [planned, { release: () => this.#release(marker) }];
+      const locked = look();
+      this.#claim(locked.mountPoints);
+      return [locked, this.#take(locked.mountPoints)];
     });
   }
 
   /** Removes what a server has left that is no more. False: something is still in use, and its folder must stay. */
-  sweep(dead: ServerDirectory): Promise<boolean> {
-    return this.#repeat(() =>
-      readMarkers(dead.path)
-        .map(marker => this.#drop(marker))
-        .every(Boolean),
-    );
+  async sweep(dead: ServerDirectory): Promise<boolean> {
+    let left: ReadonlySet<string> = readMarker(dead.path)?.made ?? new Set();
+    for (const pause of [...PAUSES, 0]) {
+      if (left.size === 0) return true;
+      left = await this.#lock.run(() => this.#remove(left));
+      if (left.size > 0) await sleep(pause);
+    }
+    return left.size === 0;
   }
 
-  #mark(points: readonly MountPoint[]): Marker {
-    const made = new Set(points.filter(point => point.absent).map(point => point.path));
-    const present = points.filter(point => !point.absent).map(point => point.path);
-    for (const path of present.length === 0 ? [] : this.#madeByUs(present)) made.add(path);
-    const marker: Marker = {
-      file: join(this.#server.path, 'mounts', `${++this.#count}`),
-      used: points.map(point => point.path),
-      made,
+  /** Removes everything that is no longer used. False: something is still in use by others. */
+  async settle(): Promise<boolean> {
+    clearTimeout(this.#retry);
+    for (const pause of [...PAUSES, 0]) {
+      await this.#removeUnused();
+      if (this.#unused().size === 0) return true;
+      await sleep(pause);
+    }
+    return false;
+  }
+
+  /** Under the lock: says that we use these, and which of them have to be removed afterwards. */
+  #claim(points: readonly MountPoint[]): void {
+    const present = points.filter(point => !point.absent && !this.#made.has(point.path)).map(point => point.path);
+    for (const { path, absent } of points) if (absent) this.#made.add(path);
+    for (const path of present.length === 0 ? [] : this.#madeByOthers(present)) this.#made.add(path);
+    this.#write([...this.#used.keys(), ...points.map(point => point.path)]);
+  }
+
+  #take(points: readonly MountPoint[]): MountHold {
+    for (const { path, absent } of points) if (absent) makeDirectory(path);
+    for (const { path } of points) this.#used.set(path, (this.#used.get(path) ?? 0) + 1);
+    return {
+      release: () => {
+        for (const { path } of points) this.#letGo(path);
+        this.#retries = 0;
+        return this.#removeUnused();
+      },
     };
-    writeMarker(marker);
-    return marker;
   }
 
-  /** Of empty folders that are there: those that some command of ours made, the rest belongs to the person. */
-  #madeByUs(paths: readonly string[]): string[] {
-    const known = new Set(this.#allMarkers().flatMap(marker => [...marker.made]));
+  #letGo(path: string): void {
+    const left = (this.#used.get(path) ?? 1) - 1;
+    if (left > 0) this.#used.set(path, left);
+    else this.#used.delete(path);
+  }
+
+  /** Of empty folders that are there: those that a command of another server made; the rest belongs to the person. */
+  #madeByOthers(paths: readonly string[]): string[] {
+    const known = new Set(this.#otherMarkers().flatMap(({ marker }) => [...marker.made]));
     const unexplained = paths.filter(path => !known.has(path));
     // One that no marker explains is another home's when something is mounted there.
     const foreign = unexplained.length === 0 ? new Set<string>() : mountedElsewhere(unexplained);
     return paths.filter(path => known.has(path) || foreign.has(path));
   }
 
-  async #release(marker: Marker): Promise<void> {
-    try {
-      await this.#repeat(() => this.#drop(marker));
-    } catch {
-      // The lock could not be had in time. The marker stays, and a later sweep finds it.
-    }
+  #unused(): ReadonlySet<string> {
+    return new Set([...this.#made].filter(path => !this.#used.has(path)));
   }
 
-  /** Other users may be about to end, and the last processes of a sandbox end a moment after it. */
-  async #repeat(attempt: () => boolean): Promise<boolean> {
-    for (const pause of [5, 30, 200, 700]) {
-      if (await this.#lock.run(attempt)) return true;
-      await sleep(pause);
-    }
-    return this.#lock.run(attempt);
+  #removeUnused(): Promise<void> {
+    this.#attempts = this.#attempts.then(async () => {
+      if (this.#unused().size === 0) return;
+      try {
+        const busy = await this.#lock.run(async () => {
+          const left = await this.#remove(this.#unused());
+          this.#write([...this.#used.keys()]);
+          return left;
+        });
+        if (busy.size > 0) this.#tryAgain();
+      } catch {
+        // The lock could not be had in time, or the state folder is gone. A later sweep finds what is left.
+      }
+    });
+    return this.#attempts;
   }
 
-  /** Under the lock. False: something could not be removed yet, and the marker stays. */
-  #drop(marker: Marker): boolean {
-    const others = new Set(
-      this.#allMarkers()
-        .filter(m => m.file !== marker.file)
-        .flatMap(m => m.used),
-    );
-    const free = [...marker.made].filter(path => !others.has(path));
+  /** Another user may be about to end; one that goes on will remove it, or we do with our next command or at the end. */
+  #tryAgain(): void {
+    const pause = PAUSES[this.#retries++];
+    if (pause === undefined) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.#removeUnused(), pause);
+    this.#retry.unref();
+  }
+
+  /** Under the lock. Returns what stays because somebody has it mounted. */
+  async #remove(paths: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const living = this.#otherMarkers().filter(({ id }) => !isDeadServer(id));
+    const usedByOthers = new Set(living.flatMap(({ marker }) => [...marker.used]));
+    // Those know that it was made, and remove it themselves.
+    const free = [...paths].filter(path => !usedByOthers.has(path) && !this.#used.has(path));
     const busy = free.length === 0 ? new Set<string>() : mountedElsewhere(free);
-    for (const path of free) if (!busy.has(path)) removeEmptyDirectory(path);
-    if (busy.size > 0) writeMarker({ file: marker.file, used: [], made: busy });
-    else unlinkSync(marker.file);
-    return busy.size === 0;
+    await Promise.all(free.filter(path => !busy.has(path)).map(removeEmptyDirectory));
+    for (const path of paths) {
+      // What a dead server made and we use is ours to remove.
+      if (this.#used.has(path)) this.#made.add(path);
+      else if (!busy.has(path)) this.#made.delete(path);
+    }
+    return busy;
   }
 
-  #allMarkers(): Marker[] {
+  #write(used: readonly string[]): void {
+    const lines = [
+      ...new Set(used.map(path => `used ${escapePath(path)}\n`)),
+      ...[...this.#made].map(path => `made ${escapePath(path)}\n`),
+    ];
+    const file = markerFile(this.#server.path);
+    if (lines.length > 0) writeFileSync(file, lines.join(''), { mode: 0o600 });
+    else removeFile(file);
+  }
+
+  #otherMarkers(): { id: string; marker: Marker }[] {
     const servers = join(this.#stateDir, 'servers');
-    return readdirSync(servers).flatMap(id => readMarkers(join(servers, id)));
+    return readdirSync(servers).flatMap(id => {
+      const marker = id === this.#server.id ? null : readMarker(join(servers, id));
+      return marker === null ? [] : [{ id, marker }];
+    });
   }
 }
 
-const NOTHING_HELD: MountHold = { release: () => Promise.resolve() };
+function markerFile(server: string): string {
+  return join(server, 'mounts', 'held');
+}
 
-function readMarkers(server: string): Marker[] {
-  const folder = join(server, 'mounts');
-  let names: string[];
+function readMarker(server: string): Marker | null {
   try {
-    names = readdirSync(folder);
+    const text = readFileSync(markerFile(server), 'utf8');
+    return { used: pathsOf(text, 'used '), made: pathsOf(text, 'made ') };
   } catch {
-    // A server that never made any.
-    return [];
+    // Nothing is held there.
+    return null;
   }
-  return names.flatMap(name => {
-    const file = join(folder, name);
-    const text = readText(file);
-    return text === null ? [] : [{ file, used: pathsOf(text, 'used '), made: new Set(pathsOf(text, 'made ')) }];
-  });
 }
 
-function writeMarker({ file, used, made }: Marker): void {
-  const lines = [
-    ...used.map(path => `used ${escapePath(path)}\n`),
-    ...[...made].map(path => `made ${escapePath(path)}\n`),
-  ];
-  writeFileSync(file, lines.join(''), { mode: 0o600 });
-}
-
-function pathsOf(text: string, prefix: string): string[] {
-  return text.split('\n').flatMap(line => (line.startsWith(prefix) ? [unescapePath(line.slice(prefix.length))] : []));
+function pathsOf(text: string, prefix: string): Set<string> {
+  const lines = text.split('\n').filter(line => line.startsWith(prefix));
+  return new Set(lines.map(line => unescapePath(line.slice(prefix.length))));
 }
 
 /** Line ends, and blanks that a shell would cut off, become `\x0a` and the like. */
@@ -168,15 +213,6 @@ function unescapePath(text: string): string {
   return text.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-function readText(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    // Its command ended meanwhile.
-    return null;
-  }
-}
-
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o755 });
@@ -186,10 +222,18 @@ function makeDirectory(path: string): void {
   }
 }
 
-function removeEmptyDirectory(path: string): void {
+async function removeEmptyDirectory(path: string): Promise<void> {
   try {
-    rmdirSync(path);
+    await rmdir(path);
   } catch {
     // Somebody has put something into it, or it is gone: then it is not ours to remove.
+  }
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was not there.
   }
 }

@@ -11,10 +11,12 @@ import type { ServerDirectory } from './server-directory.js';
 import { Watchdog } from './watchdog.js';
 
 const FILE = 'processes';
+const WRITE_DOWN_AFTER_MS = 30;
 
 export class ProcessRegister {
   readonly #directory: ServerDirectory | null;
   readonly #live = new Set<ProcessTree>();
+  readonly #writtenDown = new Set<ProcessTree>();
   readonly #watchdog: Watchdog;
   #commands = 0;
 
@@ -33,15 +35,16 @@ export class ProcessRegister {
     const tree = makeTree(pid, marker, isSandbox);
     this.#live.add(tree);
     this.#watchdog.start();
-    this.#watchdog.add(pid);
-    if (this.#directory && tree.startTime !== null) this.#write(`${pid} ${tree.startTime}\n`, this.#directory);
+    // Most commands are over in a moment, and all carry a mark by which they can be found.
+    setTimeout(() => this.#writeDown(tree), WRITE_DOWN_AFTER_MS).unref();
     return tree;
   }
 
   remove(tree: ProcessTree): void {
     this.#live.delete(tree);
+    if (!this.#writtenDown.delete(tree)) return;
     this.#watchdog.end(tree.pid);
-    if (this.#live.size === 0 && this.#directory) this.#clear(this.#directory);
+    if (this.#writtenDown.size === 0 && this.#directory) this.#clear(this.#directory);
   }
 
   trees(): ProcessTree[] {
@@ -55,6 +58,13 @@ export class ProcessRegister {
 
   get #id(): string {
     return this.#directory?.id ?? `${process.pid}`;
+  }
+
+  #writeDown(tree: ProcessTree): void {
+    if (!this.#live.has(tree)) return;
+    this.#writtenDown.add(tree);
+    this.#watchdog.add(tree.pid);
+    if (this.#directory && tree.startTime !== null) this.#write(`${tree.pid} ${tree.startTime}\n`, this.#directory);
   }
 
   #write(line: string, directory: ServerDirectory): void {

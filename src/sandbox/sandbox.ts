@@ -286,10 +286,12 @@ class SystemSandbox implements Sandbox {
     }
   }
 
-  /** Removes the mount points of a server and its folder; that stays when one is still in use, for a later sweep. */
+  /** Removes what a server has left, and its folder; that stays when a mount point is still in use, for a later sweep. */
   async #tidy(directory: ServerDirectory): Promise<void> {
     try {
-      if (!this.#mounts || (await this.#mounts.sweep(directory))) removeServerDirectory(directory);
+      const isOwn = directory === this.#directory;
+      const isDone = await (isOwn ? this.#mounts?.settle() : this.#mounts?.sweep(directory));
+      if (isDone !== false) removeServerDirectory(directory);
     } catch (error) {
       // Another server was faster, or the state folder is gone: nobody is waiting for the result.
       this.#options.debug?.(`${directory.path} could not be cleaned up: ${messageOf(error)}`);

@@ -1,9 +1,25 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeIf } from '../support/requires.js';
 import { startServer } from './server-process.js';
-import { FULL, makePlace, openSandbox, processesWith, uniqueSeconds, until, workspaceWrite } from './support.js';
+import {
+  FULL,
+  makePlace,
+  openSandbox,
+  type Place,
+  processesWith,
+  uniqueSeconds,
+  until,
+  workspaceWrite,
+} from './support.js';
+
+/** Commands that the register of the only server names. */
+function writtenDown(place: Place): number {
+  const servers = join(place.stateDir, 'servers');
+  const file = join(servers, readdirSync(servers)[0] ?? '', 'processes');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+}
 
 describe('a server that is killed with SIGKILL', () => {
   test('takes its unsandboxed commands along, with all their descendants', async () => {
@@ -15,6 +31,7 @@ describe('a server that is killed with SIGKILL', () => {
       `setsid sleep ${seconds} & nohup sleep ${seconds} & env -i sleep ${seconds} & wait`,
     ]);
     await until(() => processesWith(`sleep ${seconds}`).length >= 6, 'the commands');
+    await until(() => writtenDown(place) === 3, 'the register');
     await server.kill('SIGKILL');
     await until(() => processesWith(seconds).length === 0, 'their end');
     await until(() => readdirSync(join(place.stateDir, 'servers')).length === 0, 'the end of its folder');
