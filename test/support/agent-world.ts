@@ -16,7 +16,7 @@ import {
 import { createShellGrammarLoader } from '../../src/approvals/index.js';
 import { type Config, type LoadOptions, loadConfig, parseOverride, restoreConfig } from '../../src/config/index.js';
 import { createMcpServers, type McpServers } from '../../src/mcp-client/index.js';
-import type { Approver, Event, Item, ModelInfo } from '../../src/protocol/index.js';
+import type { Approver, Event, Item, ModelInfo, ProviderSettings } from '../../src/protocol/index.js';
 import { createSandbox, type Sandbox } from '../../src/sandbox/index.js';
 import { noTracer } from '../../src/util/index.js';
 import { type ModelAnswerScript, SCRIPTED_MODEL, ScriptedProvider } from './scripted-provider.js';
@@ -49,10 +49,10 @@ export class AgentWorld {
 
   constructor(
     answers: readonly ModelAnswerScript[] = [],
-    more: { deps?: Partial<AgentDeps>; model?: Partial<ModelInfo> } = {},
+    more: { deps?: Partial<AgentDeps>; model?: Partial<ModelInfo>; provider?: Partial<ProviderSettings> } = {},
   ) {
     for (const folder of [this.home, this.cwd, this.user]) mkdirSync(folder);
-    this.provider = new ScriptedProvider(answers);
+    this.provider = new ScriptedProvider(answers, more.provider);
     this.#deps = more.deps ?? {};
     this.#model = more.model ?? {};
     this.sandbox = createSandbox({

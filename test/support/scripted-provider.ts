@@ -18,6 +18,8 @@ import { onAbort } from '../../src/util/index.js';
 export type ModelStep =
   /** An assistant message; it arrives in `chunks` deltas (default 1). */
   | { say: string; chunks?: number; phase?: 'commentary' | 'final_answer' }
+  /** Deltas of a message that is never completed. */
+  | { partial: string }
   /** Reasoning with a summary. */
   | { think: string }
   /** A function call; `args` is the JSON value or, as a string, the text exactly as given. */
@@ -111,6 +113,10 @@ export class ScriptedProvider implements Provider {
 
   *#item(step: ItemStep, suffix: string, request: ModelRequest): Iterable<ModelEvent> {
     if ('say' in step) return yield* say(step, `msg_${suffix}`);
+    if ('partial' in step) {
+      yield { type: 'item.started', item_id: `msg_${suffix}`, kind: 'message' };
+      return yield { type: 'text.delta', item_id: `msg_${suffix}`, delta: step.partial };
+    }
     if ('think' in step) {
       const id = `rs_${suffix}`;
       yield { type: 'item.started', item_id: id, kind: 'reasoning' };
@@ -121,7 +127,10 @@ export class ScriptedProvider implements Provider {
     yield { type: 'item.completed', item: this.#call(step, request) };
   }
 
-  #call(step: Exclude<ItemStep, { say: string } | { think: string }>, request: ModelRequest): HistoryItem {
+  #call(
+    step: Exclude<ItemStep, { say: string } | { think: string } | { partial: string }>,
+    request: ModelRequest,
+  ): HistoryItem {
     if ('item' in step) return step.item;
     this.#calls++;
     const callId = step.id ?? `call_${this.#calls}`;
