@@ -61,30 +61,36 @@ class Taking {
 
   async run(): Promise<Snapshot> {
     await copyIfThere(this.#options.repository.index, this.#index);
-    const unmerged = await this.#dropUnmerged();
     const [tree, head, changed, untracked] = await Promise.all([
-      this.#git(['write-tree', '--missing-ok']),
+      this.#tree(),
       this.#options.repository.find(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']),
       this.#git(['diff-files', '-z', '--raw', '--no-renames', '--no-ext-diff', '--ignore-submodules=all']),
       this.#git(['ls-files', '-z', '--others', '--exclude-standard']),
     ]);
-    const names = new Set([...unmerged, ...rawPaths(changed), ...parts(untracked)]);
+    const names = new Set([...rawPaths(changed), ...parts(untracked)]);
     if (names.size > MAX_FILES) throw new GitError(`more than ${MAX_FILES} files are new or changed`);
-    this.#hash = tree.trim().length === 64 ? 'sha256' : 'sha1';
-    return this.#commit(tree.trim(), head, [...names]);
+    this.#hash = tree.length === 64 ? 'sha256' : 'sha1';
+    return this.#commit(tree, head, [...names]);
   }
 
-  async #git(args: readonly string[], input?: string): Promise<string> {
-    const call = { index: this.#index, ...(input === undefined ? {} : { input: Buffer.from(input, 'latin1') }) };
-    return (await this.#options.repository.run(args, call)).toString('latin1');
+  async #git(args: readonly string[]): Promise<string> {
+    return (await this.#options.repository.run(args, { index: this.#index })).toString('latin1');
   }
 
-  /** In the middle of a merge there is no tree of the index: files in conflict are then taken as they are. */
-  async #dropUnmerged(): Promise<GitPath[]> {
-    const lines = parts(await this.#git(['ls-files', '-z', '--unmerged']));
-    const names = [...new Set(lines.map(line => line.slice(line.indexOf('\t') + 1)))];
-    if (names.length > 0) await this.#git(['update-index', '-z', '--force-remove', '--stdin'], names.join('\0'));
-    return names;
+  /** In the middle of a merge the index has no tree: files in conflict are left out of it, and count as changed. */
+  async #tree(): Promise<string> {
+    const write = ['write-tree', '--missing-ok'];
+    const { repository } = this.#options;
+    const { code, stdout } = await repository.ask(write, { index: this.#index, allow: [128] });
+    if (code === 0) return stdout.toString('latin1').trim();
+    // Others read the first copy at the same time.
+    const index = `${this.#index}-merged`;
+    await copyIfThere(repository.index, index);
+    const unmerged = parts((await repository.run(['ls-files', '-z', '--unmerged'], { index })).toString('latin1'));
+    const names = new Set(unmerged.map(line => line.slice(line.indexOf('\t') + 1)));
+    const input = Buffer.from([...names].join('\0'), 'latin1');
+    await repository.run(['update-index', '-z', '--force-remove', '--stdin'], { index, input });
+    return (await repository.run(write, { index })).toString('latin1').trim();
   }
 
   async #commit(tree: string, head: string | null, names: readonly GitPath[]): Promise<Snapshot> {

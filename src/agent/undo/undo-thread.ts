@@ -145,11 +145,11 @@ class Undoing {
       return `${turn.root} can't be restored: ${messageOf(error)}`;
     }
     if (repository?.top !== turn.root) return `${turn.root} is no longer a git work tree.`;
-    for (const commit of [turn.before, turn.after ?? turn.before, turn.undone ?? turn.before]) {
-      const found = await repository.find(['rev-parse', '--verify', '--quiet', `${commit}^{commit}`]);
-      if (found === null) {
-        return `The snapshot of turn ${turn.turn} is no longer in ${turn.root}: only those of the last turns are kept.`;
-      }
+    const commits = [turn.before, turn.after, turn.undone].flatMap(commit => commit ?? []);
+    const input = Buffer.from(`${commits.join('\n')}\n`);
+    const found = (await repository.run(['cat-file', '--batch-check'], { input })).toString('latin1');
+    if (found.includes(' missing')) {
+      return `The snapshot of turn ${turn.turn} is no longer in ${turn.root}: only those of the last turns are kept.`;
     }
     return repository;
   }
