@@ -72,9 +72,9 @@ test('a fork without a prompt is only made', async () => {
   await world.json(['resume', human.out.trim(), 'q2']);
   expect(messages(world)).toEqual(['user: q1', 'assistant: one', 'user: q2']);
   const list = await world.run(['threads', 'list', '--json']);
-  expect((JSON.parse(list.out) as { forked_from_id: string | null }[]).map(one => one.forked_from_id).sort()).toEqual(
-    [parent.threadId, threadId, null].sort(),
-  );
+  // Newest first.
+  const parents = (JSON.parse(list.out) as { forked_from_id: string | null }[]).map(one => one.forked_from_id);
+  expect(parents).toEqual([threadId, parent.threadId, null]);
 });
 
 test('an ephemeral run leaves no thread, also when it resumes one', async () => {
