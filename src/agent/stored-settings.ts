@@ -1,6 +1,7 @@
 /** What of a thread's configuration goes into its rollout, and how a thread that was read gets it back. */
 import { type Config, type StoredThread, storableOverrides } from '../config/index.js';
 import type { JsonObject, SessionMeta, ThreadRecord, TurnSettings } from '../rollout/index.js';
+import { gitInfo } from './git-info.js';
 import type { Profile } from './profiles/index.js';
 
 /** For the first line of the rollout; JSON values only, no secrets. */
@@ -24,7 +25,7 @@ export function sessionMeta(thread: {
     model_provider: config.provider.id,
     base_instructions: config.instructions.base ?? profile.instructions,
     ...(thread.forkedFromId === undefined ? {} : { forked_from_id: thread.forkedFromId }),
-    git: null,
+    git: gitInfo(config.project_root),
     interpreter: json({
       harness: profile.name,
       own_base_instructions: config.instructions.base !== null,
