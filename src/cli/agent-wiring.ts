@@ -1,5 +1,4 @@
 /** Puts the agent together for a front door: sandbox, providers, grammar, index. */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type AgentDeps, createThreadManager, type ThreadManager } from '../agent/index.js';
 import { createShellGrammarLoader } from '../approvals/index.js';
@@ -12,6 +11,7 @@ import { packageVersion, type Tracer } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
 import type { Log } from './log.js';
 import { ripgrepFolder } from './ripgrep.js';
+import { userShell } from './user-shell.js';
 
 export type WiredAgent = {
   readonly threads: ThreadManager;
@@ -87,12 +87,4 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
       connections.close();
     },
   };
-}
-
-/** The person's shell where it takes the scripts that models write, else bash, else sh. */
-function userShell(env: WiringOptions['env']): string {
-  const own = env['SHELL'] ?? '';
-  const known = ['bash', 'zsh', 'sh', 'dash', 'ksh'].includes(path.basename(own));
-  if (known && path.isAbsolute(own) && existsSync(own)) return own;
-  return ['/bin/bash', '/usr/bin/bash'].find(file => existsSync(file)) ?? '/bin/sh';
 }

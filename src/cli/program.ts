@@ -27,6 +27,7 @@ export function createProgram(boot: Boot): Command {
   addExecpolicy(program);
   addLogin(program);
   addThreads(program, streams);
+  addDiagnosis(program);
   return program;
 }
 
@@ -121,6 +122,20 @@ function addLogin(program: Command): void {
     .action(async (provider: string) => {
       const { logoutCommand } = await import('./login-command.js');
       process.exitCode = await logoutCommand(process.env, provider, streams);
+    });
+}
+
+function addDiagnosis(program: Command): void {
+  addConfigOptions(program.command('doctor'))
+    .description('check whether turns would work here, and say what to do where they would not')
+    .option('--online', 'also send one short request to the model')
+    .option('--json', 'print JSON')
+    .option('-C, --cd <dir>', 'the working directory')
+    .action(async (options: { online?: boolean; json?: boolean; cd?: string }, command: Command) => {
+      const { doctorCommand } = await import('./doctor-command.js');
+      const load = { ...loadOptions(options.cd), ...configFlags(command) };
+      const flags = { online: options.online === true, json: options.json === true };
+      process.exitCode = await doctorCommand({ load, ...flags, colors: process.stdout.isTTY === true }, streams);
     });
 }
 

@@ -4,7 +4,7 @@
  * the model is shown, and never lets a secret into an error text.
  */
 export { type Connections, createConnections } from './connections.js';
-export type { RunAuthCommand } from './credentials.js';
+export { createCredentials, type RunAuthCommand } from './credentials.js';
 export { SettingsError } from './errors.js';
 export { type Family, familyOf } from './families.js';
 export { login, loginStatus, logout, storedKey } from './key-store.js';
