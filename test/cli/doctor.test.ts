@@ -74,12 +74,15 @@ describeIf('bubblewrap', 'the doctor', () => {
     expect(check('sandbox workspace-write')?.status).toBe('warn');
   });
 
-  it('says what is missing without git', async () => {
+  it('says what is missing on a machine without programs', async () => {
     env.PATH = join(root, 'empty');
     mkdirSync(env.PATH);
     const { status, check } = await doctor();
+    expect(status).toBe(1);
+    expect(check('sandbox')).toMatchObject({ status: 'fail', fix: expect.stringContaining('install bubblewrap') });
     expect(check('git')).toMatchObject({ status: 'warn', fix: 'Install git.' });
-    expect(status).toBe(0);
+    const without = await doctor({ overrides: ['sandbox_mode="danger-full-access"'] });
+    expect(without.status).toBe(0);
   });
 
   it('needs no sandbox where none is in force', async () => {
