@@ -29,8 +29,8 @@ import { LoadedThreadRules } from './thread-rules.js';
 import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
 import { endEvent, failed, inUse, turnResult } from './turn-end.js';
-import { fanOut, type TurnClock } from './turn-events.js';
-import { addPrompt, startSession } from './turn-opening.js';
+import { fanOut, startClock } from './turn-events.js';
+import { addPrompt, keepPrompt, startSession } from './turn-opening.js';
 import { createTurnContext, type ThreadRules } from './turn-setup.js';
 import { tellTurn } from './turn-telemetry.js';
 import { createUndoRecorder, type UndoRecorder } from './undo/index.js';
@@ -231,7 +231,7 @@ export class AgentThread implements Thread {
   }
 
   async #turn(turnId: string, options: RunOptions, stop: LinkedController): Promise<TurnResult> {
-    const clock: TurnClock = { startedAtMs: Date.now(), firstTokenMs: null, lastMessage: '' };
+    const clock = startClock();
     let decided = false;
     const { signal } = stop;
     const { tracer } = this.#deps;
@@ -279,7 +279,7 @@ export class AgentThread implements Thread {
     });
     const running = this.#runTurn(turn, options, hooks).catch((error: unknown) => this.#fault(error, turn, stop));
     const end = await running.finally(leaveServers);
-    if (end.type === 'aborted') await this.#afterInterrupt(turn);
+    if (end.type === 'aborted') await this.#afterInterrupt(turn, clock.prompted ? null : options.input);
     await undo?.end();
     this.#record.timing(turnId, told.timing());
     emit(endEvent(end, turnId, clock));
@@ -378,8 +378,12 @@ export class AgentThread implements Thread {
     return createAnswerCheck(schema, text => warnNow(turn.emit, text));
   }
 
-  async #afterInterrupt(turn: TurnContext): Promise<void> {
+  /** `prompt`: the one that was not added yet. It is kept too, unless there are hooks that were not asked about it. */
+  async #afterInterrupt(turn: TurnContext, prompt: RunOptions['input'] | null): Promise<void> {
     await this.#sessions.interruptTurn(turn.turnId);
+    if (prompt && this.#hooks.handlers('UserPromptSubmit').length === 0) {
+      await keepPrompt({ state: this.#state, turn }, prompt);
+    }
     addToHistory(this.#state, turn, [message('user', [INTERRUPTED])]);
   }
 

@@ -32,12 +32,7 @@ export async function addPrompt(
   const { stop, contexts } = await hooks.userPromptSubmit(promptText(input));
   if (turn.signal.aborted) return { type: 'aborted' };
   if (stop !== null) return refused(`The prompt was blocked by a UserPromptSubmit hook: ${stop}`);
-  const content = await promptContent(input);
-  const id = newItemId('msg');
-  addToHistory(state, turn, [{ type: 'message', id, role: 'user', content }]);
-  const item: Item = { type: 'user_message', id, content: [...input] };
-  turn.emit({ type: 'item.started', item, at_ms: Date.now() });
-  turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
+  await keepPrompt(opening, input);
   addContexts(opening, contexts);
   const texts = await skills.mentioned(input);
   addToHistory(
@@ -46,6 +41,19 @@ export async function addPrompt(
     texts.map(text => message('user', [text])),
   );
   return null;
+}
+
+/** Adds the prompt alone. */
+export async function keepPrompt(
+  { state, turn }: Pick<TurnOpening, 'state' | 'turn'>,
+  input: readonly UserInput[],
+): Promise<void> {
+  const content = await promptContent(input);
+  const id = newItemId('msg');
+  addToHistory(state, turn, [{ type: 'message', id, role: 'user', content }]);
+  const item: Item = { type: 'user_message', id, content: [...input] };
+  turn.emit({ type: 'item.started', item, at_ms: Date.now() });
+  turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
 }
 
 function addContexts({ state, turn }: TurnOpening, contexts: readonly string[]): void {

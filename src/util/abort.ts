@@ -1,4 +1,5 @@
 /** Small tools around AbortSignal. Every wait in the product can be ended by one. */
+import { setMaxListeners } from 'node:events';
 
 /** Resolves after `ms`, or at once when the signal fires; never rejects. Returns false when it was cut short. */
 export function delay(ms: number, signal?: AbortSignal): Promise<boolean> {
@@ -28,11 +29,11 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
 
 /**
  * A controller whose signal also fires with any of `signals`. Call `unlink` when the work is over: they may live much
- * longer. (`AbortSignal.any` keeps what it made for as long as its sources live, and Node warns when more than ten listen
- * to that.)
+ * longer. (`AbortSignal.any` keeps what it made for as long as its sources live.) Any number may listen to it.
  */
 export function linkedController(...signals: readonly AbortSignal[]): LinkedController {
   const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
   const stops = signals.map(signal => onAbort(signal, () => controller.abort()));
   return {
     signal: controller.signal,
