@@ -10,7 +10,6 @@ import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode } from '../util/index.js';
 import { FileLock } from './file-lock.js';
 import { mountedElsewhere } from './foreign-mounts.js';
 import { isDeadServer, ownerFile, type ServerDirectory } from './server-directory.js';
@@ -49,17 +48,19 @@ export class MountRegister {
   }
 
   /**
-   * `look` reads from the disk what is needed; what is absent is made. `look` may run twice. Throws when a mount point
-   * can't be made.
+   * `look` reads from the disk what is needed, and may run twice. What is absent will be made by the sandbox itself.
+   * Throws when the state folder can't be written.
    */
   async hold<T extends { readonly mountPoints: readonly MountPoint[] }>(look: () => T): Promise<[T, MountHold]> {
-    const seen = look();
-    // What a running command of ours uses is safe from everybody.
-    if (seen.mountPoints.every(({ path }) => this.#used.has(path))) return [seen, this.#take(seen.mountPoints)];
+    if (this.#used.size > 0) {
+      const seen = look();
+      // What a running command of ours uses is safe from everybody.
+      if (seen.mountPoints.every(({ path }) => this.#used.has(path))) return [seen, this.#take(seen.mountPoints)];
+    }
     return this.#lock.run(() => {
-      const locked = look();
-      this.#claim(locked.mountPoints);
-      return [locked, this.#take(locked.mountPoints)];
+      const seen = look();
+      if (seen.mountPoints.length > 0) this.#claim(seen.mountPoints);
+      return [seen, this.#take(seen.mountPoints)];
     });
   }
 
@@ -94,7 +95,6 @@ export class MountRegister {
   }
 
   #take(points: readonly MountPoint[]): MountHold {
-    for (const { path, absent } of points) if (absent) makeDirectory(path);
     for (const { path } of points) this.#used.set(path, (this.#used.get(path) ?? 0) + 1);
     return {
       release: () => {
@@ -211,15 +211,6 @@ function escapePath(path: string): string {
 
 function unescapePath(text: string): string {
   return text.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o755 });
-  } catch (error) {
-    // Made by somebody else a moment ago: it is covered all the same.
-    if (!hasCode(error, 'EEXIST')) throw error;
-  }
 }
 
 async function removeEmptyDirectory(path: string): Promise<void> {

@@ -58,6 +58,8 @@ export interface Sandbox extends CommandRunner {
    * shares. What it prints, also that it could not be set up, goes to our stderr.
    */
   attach(spec: CommandSpec, terminal: boolean): Promise<RunningCommand | NotStarted>;
+  /** Resolves when what was made for commands that have ended is gone; at the end of a turn nothing shows of them. */
+  settled(): Promise<void>;
   /** Ends every command, waits for their ends (a second at most) and removes what was made for them. Idempotent. */
   close(): Promise<void>;
   /** For exit handlers: KILL to everything that runs, without waiting. */
@@ -119,6 +121,10 @@ class SystemSandbox implements Sandbox {
     return check;
   }
 
+  async settled(): Promise<void> {
+    await within(Promise.all(this.#releases), CLOSE_MS);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -130,7 +136,7 @@ class SystemSandbox implements Sandbox {
     await within(Promise.all(trees.map(tree => endTree(tree, 0))), CLOSE_MS);
     this.killAllNow();
     this.#register.close();
-    await within(Promise.all(this.#releases), CLOSE_MS);
+    await this.settled();
     if (!isProblem(this.#enclosure)) await this.#enclosure.close();
     if (this.#directory) await this.#tidy(this.#directory);
   }

@@ -50,7 +50,8 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
     const spec = bash(place, 'cat; echo err >&2; exit 7', { policy: workspaceWrite(), stdin: { bytes: 'in' } });
     expect(await run(sandbox, spec)).toEqual({ result: exited(7), stdout: 'in', stderr: 'err\n' });
     expect((await inside(sandbox, place, 'kill -TERM $$')).result).toEqual(exited(143, 'SIGTERM'));
-    await clean(place);
+    await sandbox.settled();
+    expect(readdirSync(place.ws)).toEqual([]);
     expect(await inside(sandbox, place, 'echo x > f; ls -A')).toMatchObject({ stdout: `${NAMES.join('\n')}\nf\n` });
     await clean(place, ['f']);
   });
