@@ -4,6 +4,7 @@
  */
 export { BASE_INSTRUCTIONS } from './base-instructions.js';
 export type { AgentDeps } from './deps.js';
+export { chooseProfile, type Profile } from './profiles/index.js';
 export {
   type RunOptions,
   type Thread,

@@ -70,7 +70,7 @@ async function searchOf(call: FindFilesCall, cwd: string): Promise<Search> {
   return {
     folder: absolute ? absolute.base : folder,
     pattern,
-    matches: picomatch(pattern.includes('/') ? pattern : `**/${pattern}`, { dot: true }),
+    matches: picomatch(absolute || pattern.includes('/') ? pattern : `**/${pattern}`, { dot: true }),
   };
 }
 

@@ -136,5 +136,5 @@ function cutLine(line: string): string {
   if (line.length <= MAX_LINE) return line;
   // Half of a surrogate pair is no text that could be sent.
   const kept = line.slice(0, MAX_LINE).replace(/[\ud800-\udbff]$/, '');
-  return `${kept}… (${line.length - MAX_LINE} characters more)`;
+  return `${kept}… (${line.length - kept.length} characters more)`;
 }
