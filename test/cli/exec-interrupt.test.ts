@@ -93,6 +93,7 @@ test('a caller that is killed takes the run with it', async () => {
   const run = runOf(pids[1] ?? 0);
   caller.kill('SIGKILL');
   await gone([...pids, run]);
+  expect([...pids, run].some(isAlive)).toBe(false);
 });
 
 test('a run goes on when its caller is killed and somebody still reads it, and ends with the reader', async () => {

@@ -9,7 +9,7 @@ const PROMPTS: readonly (readonly [string, string[], RunOptions, string])[] = [
   ['an argument, and no standard input', ['hi'], {}, 'hi'],
   ['an argument, and an empty pipe', ['hi'], { input: '' }, 'hi'],
   ['an argument and piped text', ['sum up'], { input: 'a\nb\n' }, 'sum up\n\n<stdin>\na\nb\n</stdin>'],
-  ['an argument, and a pipe that stays open and silent', ['hi'], { input: 'open' }, 'hi'],
+  ['an argument, and a pipe that stays open and silent', ['hi'], { input: true }, 'hi'],
   ['no argument', [], { input: 'from stdin ü\n' }, 'from stdin ü\n'],
   ['a dash', ['-'], { input: 'dashed' }, 'dashed'],
   ['no argument, with a byte order mark', [], { input: Buffer.from('\ufeffmarked') }, 'marked'],

@@ -103,7 +103,7 @@ describeIf('git', 'a review', () => {
   });
 
   it('runs nothing of the repository', async () => {
-    const { world, git, review } = await repository();
+    const { world, git } = await repository();
     const program = world.write('evil.sh', `#!/bin/sh\ntouch "${world.cwd}/$1-ran"\ncat\n`);
     chmodSync(program, 0o755);
     const evil = (name: string) => `${program} ${name}`;

@@ -14,8 +14,8 @@ export const PROGRAM = path.join(import.meta.dirname, '../../dist/interpreter.js
 export type RunOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Text for standard input; null = no standard input (the default), 'open' = a pipe that stays open. */
-  readonly input?: string | Buffer | null | 'open';
+  /** What standard input holds; null = there is none (the default), true = a pipe that stays open and silent. */
+  readonly input?: string | Buffer | null | true;
   readonly onStart?: (child: ChildProcess) => void;
 };
 
@@ -112,7 +112,7 @@ export class ExecWorld {
         this.#children.delete(child);
         resolve({ code, signal, out, err });
       });
-      if (input !== null && input !== 'open') child.stdin?.end(input);
+      if (input !== null && input !== true) child.stdin?.end(input);
       onStart?.(child);
     });
   }

@@ -82,7 +82,7 @@ export class HumanPrinter implements Printer {
       case 'turn.failed':
         return this.fail(event.error.message);
       case 'turn.aborted':
-        return this.fail('interrupted');
+        return this.interrupt();
       case 'turn.completed':
       case 'mcp_servers.ready':
       case 'history.added':
@@ -98,6 +98,10 @@ export class HumanPrinter implements Printer {
   fail(message: string): void {
     this.#release();
     this.#print(this.#options.colors.red(`ERROR: ${printable(message)}`));
+  }
+
+  interrupt(): void {
+    this.fail('interrupted');
   }
 
   created(threadId: string): void {

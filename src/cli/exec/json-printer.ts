@@ -4,22 +4,33 @@ import { JsonlEvents } from './jsonl-events.js';
 import type { Output } from './output.js';
 import type { Printer } from './printer.js';
 
+export type JsonPrinterOptions = {
+  readonly output: Output;
+  /** False for callers who would take the last line of a turn that they ended themselves for a fault of ours. */
+  readonly tellInterrupts: boolean;
+};
+
 export class JsonPrinter implements Printer {
-  readonly #output: Output;
+  readonly #options: JsonPrinterOptions;
   readonly #events = new JsonlEvents();
   /** A turn ends once; what comes after belongs to nobody. */
   #ended = false;
 
-  constructor(output: Output) {
-    this.#output = output;
+  constructor(options: JsonPrinterOptions) {
+    this.#options = options;
   }
 
   event(event: Event): void {
-    this.#write(this.#events.push(event));
+    if (event.type === 'turn.aborted') this.interrupt();
+    else this.#write(this.#events.push(event));
   }
 
   fail(message: string): void {
     this.#write(this.#events.fail(message));
+  }
+
+  interrupt(): void {
+    if (this.#options.tellInterrupts) this.#write(this.#events.interrupt());
   }
 
   created(threadId: string): void {
@@ -31,7 +42,7 @@ export class JsonPrinter implements Printer {
   #write(events: readonly JsonlEvent[]): void {
     if (this.#ended || events.length === 0) return;
     this.#ended = events.some(({ type }) => type === 'turn.completed' || type === 'turn.failed');
-    this.#output.write(events.map(toLine).join(''));
+    this.#options.output.write(events.map(toLine).join(''));
   }
 }
 

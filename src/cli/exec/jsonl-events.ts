@@ -45,7 +45,7 @@ export class JsonlEvents {
       case 'turn.failed':
         return this.fail(event.error.message);
       case 'turn.aborted':
-        return [...this.#closeItems(), failed('interrupted')];
+        return this.interrupt();
       case 'mcp_server.updated':
       case 'mcp_servers.ready':
       case 'history.added':
@@ -67,6 +67,11 @@ export class JsonlEvents {
   /** The lines of a turn that came to nothing. */
   fail(message: string): JsonlEvent[] {
     return [...this.#closeItems(), { type: 'error', message }, failed(message)];
+  }
+
+  /** The lines of a turn that was ended from outside. */
+  interrupt(): JsonlEvent[] {
+    return [...this.#closeItems(), failed('interrupted')];
   }
 
   #item(phase: ItemPhase, item: Item): JsonlEvent[] {

@@ -176,7 +176,9 @@ class ExecRun {
   async #createPrinter(agent: WiredAgent, config: Config, prompt: string): Promise<Printer> {
     if (this.#job.flags.json) {
       const { JsonPrinter } = await import('./json-printer.js');
-      return new JsonPrinter(this.#output);
+      // That library takes `turn.failed` for the reason, and its caller would not see that it was his own abort.
+      const tellInterrupts = this.#env['CODEX_INTERNAL_ORIGINATOR_OVERRIDE'] !== 'codex_sdk_ts';
+      return new JsonPrinter({ output: this.#output, tellInterrupts });
     }
     const { createHumanPrinter } = await import('./create-human-printer.js');
     return createHumanPrinter({
@@ -245,7 +247,8 @@ class ExecRun {
   }
 
   #cutOff(why: string): void {
-    if (this.#begun) this.#printer?.fail(why);
+    if (this.#begun && this.#interruption.signal.aborted) this.#printer?.interrupt();
+    else if (this.#begun) this.#printer?.fail(why);
     this.#agent?.sandbox.killAllNow();
     process.exit(1);
   }
