@@ -17,7 +17,7 @@ import { PROTECTED_NAMES, type SandboxPolicy } from '../protocol/index.js';
 import { isInside } from './find-program.js';
 import { gitDirectories } from './git-pointer.js';
 import { globToRegExp } from './glob.js';
-import { type Access, type GlobRule, type Layout, type PathRule, precedence, whyOf } from './layout.js';
+import { type Access, accessAt, type GlobRule, type Layout, type PathRule, precedence, whyOf } from './layout.js';
 import { type PathFacts, writableRoots } from './policy-paths.js';
 
 export type LayoutFacts = PathFacts & {
@@ -44,13 +44,20 @@ export function readLayout(policy: SandboxPolicy, facts: LayoutFacts): Layout {
   const rules = oneForEachPath([...asked, ...protections, ...home.whole, ...home.parts]).filter(
     rule => rule.path !== '/' && (rule.access !== 'write' || !isUnder(rule.path, closed)),
   );
-  return {
+  const layout: Layout = {
     base: baseOf(policy, asked),
     rules,
     globs: policy.type === 'profile' ? globRules(policy) : [],
     links: policy.type === 'profile' ? linksTo(policy) : [],
     problems,
   };
+  return { ...layout, rules: rules.filter(rule => rule.state !== 'absent' || couldBeMade(rule, layout)) };
+}
+
+/** What is not there needs no protection where nothing can be made. */
+function couldBeMade(rule: PathRule, layout: Layout): boolean {
+  const others = layout.rules.filter(other => other.state !== 'absent');
+  return accessAt({ ...layout, rules: others }, dirname(rule.path)).access === 'write';
 }
 
 /** The read-only paths inside the writable roots: protected names, git directories, the agent's home. */

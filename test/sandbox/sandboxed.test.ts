@@ -266,7 +266,8 @@ describeIf('bubblewrap', 'the mounts and the rules for patches', () => {
           `d=${place.root}/${folder}; if (: > $d/probe) 2>/dev/null; then echo write; elif cat $d/f 2>/dev/null; then echo read; else echo deny; fi`,
       )
       .join('\n');
-    const { stdout } = await inside(openSandbox(place), place, line, policy);
+    const { result, stdout } = await inside(openSandbox(place), place, line, policy);
+    expect(result).toEqual(exited(0));
     const facts = { cwd: place.ws, home: place.home, tmpdir: null };
     const expected = folders.map(folder => pathAccess(policy, facts, join(place.root, folder, 'probe')).access);
     expect(stdout.split('\n').slice(0, -1)).toEqual(expected);
