@@ -52,7 +52,7 @@ export async function observe({ config, env, service, log }: ObservationOptions)
 }
 
 /** Values that stand in the configuration itself instead of in a variable. */
-function configuredSecrets({ provider, mcp_servers: servers, otel }: ObservationOptions['config']): string[] {
+export function configuredSecrets({ provider, mcp_servers: servers, otel }: ObservationOptions['config']): string[] {
   const tables = [
     provider.http_headers,
     provider.query_params,

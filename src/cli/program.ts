@@ -137,7 +137,41 @@ function addDiagnosis(program: Command): void {
       const flags = { online: options.online === true, json: options.json === true };
       process.exitCode = await doctorCommand({ load, ...flags, colors: process.stdout.isTTY === true }, streams);
     });
+  const debug = program.command('debug').description('help with finding faults');
+  addConfigOptions(debug.command('bundle'))
+    .description('write one archive for a bug report: configuration, doctor, logs and a thread, without secrets')
+    .option('-o, --output <file>', 'where it goes; default: a name with the time')
+    .option('--thread <id>', 'this thread instead of the one used last')
+    .option('--no-thread', 'leave threads out')
+    .option('--texts', 'keep prompts, answers, commands and their output in the thread')
+    .option('--online', 'the doctor also sends one short request to the model')
+    .option('-y, --yes', 'write without asking')
+    .option('-C, --cd <dir>', 'the working directory')
+    .action(async (options: BundleFlags, command: Command) => {
+      const { bundleCommand, confirmOnTerminal } = await import('./debug-command.js');
+      process.exitCode = await bundleCommand(
+        {
+          load: { ...loadOptions(options.cd), ...configFlags(command) },
+          thread: options.thread === false ? null : (options.thread ?? 'latest'),
+          texts: options.texts === true,
+          online: options.online === true,
+          ...(options.output === undefined ? {} : { output: options.output }),
+          confirm: options.yes === true ? () => Promise.resolve(true) : confirmOnTerminal,
+        },
+        streams,
+      );
+    });
 }
+
+type BundleFlags = {
+  output?: string;
+  /** False: --no-thread. */
+  thread?: string | false;
+  texts?: boolean;
+  online?: boolean;
+  yes?: boolean;
+  cd?: string;
+};
 
 const streams = {
   out: (text: string) => void process.stdout.write(text),
