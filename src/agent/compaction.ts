@@ -14,8 +14,9 @@ export const DEFAULT_COMPACT_PROMPT = `The context window is almost full. Write 
 - names, commands, identifiers and data that will be needed.
 Be concrete and brief. Answer with the summary only.`;
 
-/** Tokens of prompts that are kept word for word. */
+/** Tokens of prompts that are kept word for word, and the largest share of the window they may take. */
 const KEPT_PROMPT_TOKENS = 20_000;
+const KEPT_PROMPT_SHARE = 0.5;
 
 /** Share of the request that is taken out when it was too long. */
 const SHRINK = 0.7;
@@ -134,6 +135,8 @@ function byteSize(item: HistoryItem): number {
 
 const sizeOf = (items: readonly HistoryItem[]): number => items.reduce((sum, item) => sum + byteSize(item), 0);
 
+type RunningCommand = { readonly id: number; readonly script: string };
+
 export type Replacement = {
   history: readonly HistoryItem[];
   /** Fresh context items. */
@@ -142,30 +145,42 @@ export type Replacement = {
   message: string;
   /** In the middle of a turn the context goes before its prompt; between turns it goes first. */
   midTurn: boolean;
-  /** Lines about commands that are still running. */
-  running: readonly string[];
+  /** Of the model, tokens. */
+  window: number;
+  /** How often the thread was compacted in a row, this time included: when it did not become small enough, less is kept. */
+  attempt: number;
+  /** Commands that are still running. */
+  running: readonly RunningCommand[];
 };
 
 /** The history after a compaction: context, the prompts word for word (newest first within the limit), the summary. */
 export function replacementHistory(options: Replacement): HistoryItem[] {
-  const prompts = keptPrompts(options.history);
-  const running =
-    options.running.length === 0 ? '' : `\n\nCommands that are still running:\n${options.running.join('\n')}`;
-  const summary = message('user', [`${options.message}${running}`]);
+  const most = Math.min(KEPT_PROMPT_TOKENS, options.window * KEPT_PROMPT_SHARE);
+  const prompts = keptPrompts(options.history, Math.floor(most / 4 ** (options.attempt - 1)));
+  const summary = message('user', [`${options.message}${runningText(options.running)}`]);
   const last = prompts.at(-1);
   if (!options.midTurn || !last) return [...options.context, ...prompts, summary];
   return [...prompts.slice(0, -1), ...options.context, last, summary];
 }
 
-function keptPrompts(history: readonly HistoryItem[]): HistoryItem[] {
+/** Of the script of a running command, this much is told, bytes. */
+const SHOWN_SCRIPT = 300;
+
+function runningText(commands: readonly RunningCommand[]): string {
+  if (commands.length === 0) return '';
+  const lines = commands.map(({ id, script }) => `- session ${id}: ${cutText(script.trim(), SHOWN_SCRIPT)}`);
+  return `\n\nCommands that are still running:\n${lines.join('\n')}`;
+}
+
+function keptPrompts(history: readonly HistoryItem[], tokens: number): HistoryItem[] {
   const kept: HistoryItem[] = [];
-  let left = KEPT_PROMPT_TOKENS;
+  let left = tokens;
   for (const item of history.filter(isOwnPrompt).toReversed()) {
     if (left <= 0) break;
     const text = textOf(item.content);
-    const tokens = estimateTokens(text);
-    kept.unshift(tokens <= left ? message('user', [text]) : message('user', [cutText(text, left * 4)]));
-    left -= tokens;
+    const size = estimateTokens(text);
+    kept.unshift(message('user', [size <= left ? text : cutText(text, left * 4)]));
+    left -= size;
   }
   return kept;
 }

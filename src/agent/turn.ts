@@ -33,6 +33,9 @@ const MAX_COMPACTIONS = 3;
 /** Answers in a row that may be cut by the output limit. */
 const MAX_CUT_ANSWERS = 3;
 
+const COMPACTED =
+  'The thread was compacted: earlier messages were replaced by a summary. Long threads with several compactions can make the model less accurate; start a new thread where that is possible.';
+
 export type TurnState = {
   readonly config: Config;
   readonly model: ModelInfo;
@@ -287,34 +290,28 @@ class TurnLoop {
     if (result.type === 'failed') return { type: 'failed', error: compactionError(result.error) };
     await this.#replace(result, midTurn);
     turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
+    // A copy: the history grows behind it.
+    turn.emit({ type: 'context.compacted', message: result.message, replacement: [...state.history] });
+    const warning = { type: 'warning', id: newItemId('item'), message: COMPACTED } as const;
+    turn.emit({ type: 'item.completed', item: warning, at_ms: Date.now() });
     return null;
   }
 
   async #replace(result: CompactionResult & { type: 'done' }, midTurn: boolean): Promise<void> {
     const { state, turn } = this.#options;
-    const running = turn.sessions.running().map(session => `- session ${session.id}: ${session.item.command.at(-1)}`);
     state.history = replacementHistory({
       history: state.history,
       context: await this.#options.freshContext(),
       message: result.message,
       midTurn,
-      running,
+      window: state.config.model_context_window ?? state.model.context_window,
+      attempt: this.#compactions,
+      running: turn.sessions.running().map(({ id, item }) => ({ id, script: item.command.at(-1) ?? '' })),
     });
     state.window++;
     this.#count(result.usage);
     // The size of the new history is not known before the next answer, also to those who read the thread from disk.
     this.#count(null);
-    turn.emit({ type: 'context.compacted', message: result.message, replacement: state.history });
-    turn.emit({
-      type: 'item.completed',
-      item: {
-        type: 'warning',
-        id: newItemId('item'),
-        message:
-          'The thread was compacted: earlier messages were replaced by a summary. Long threads with several compactions can make the model less accurate; start a new thread where that is possible.',
-      },
-      at_ms: Date.now(),
-    });
   }
 }
 
