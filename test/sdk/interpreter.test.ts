@@ -163,7 +163,7 @@ test('a failed turn is a TurnFailedError with the id of the thread, after its la
   expect(String(failure)).toContain('no-120');
 });
 
-test.each([
+test.each<[string, InterpreterOptions, string, string]>([
   [
     'a mistake of configuration',
     { config: { model_provider: 'nope' } },
