@@ -228,7 +228,7 @@ describe('a change of a file is one of a patch', () => {
     for (const folder of ['work/.git', 'outside']) fs.mkdirSync(path.join(top, folder), { recursive: true });
     fs.symlinkSync('../outside', path.join(root, 'out'));
     const result = await change(root, file, write('x'), { policy });
-    if (refusal) expect(result.output).toMatch(refusal);
+    expect(result.output).toMatch(refusal ?? /^Made f/);
     expect(result.is_error).toBe(refusal !== null);
     expect(fs.existsSync(path.resolve(root, file))).toBe(refusal === null);
   });
