@@ -15,8 +15,10 @@ export type CleanOptions = {
 
 export function cleanAttributes(attributes: Attributes, { redact, prompts }: CleanOptions): CleanAttributes {
   const clean: CleanAttributes = {};
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value === undefined) continue;
+  // Runs some hundred times in a turn: no array of pairs is made.
+  for (const key in attributes) {
+    const value = attributes[key];
+    if (value === undefined || !Object.hasOwn(attributes, key)) continue;
     if (key === 'prompt') clean[key] = prompts ? cut(redact(String(value)), MAX_PROMPT) : REDACTED;
     else if (typeof value === 'string') clean[key] = cut(redact(value), MAX_TEXT);
     else if (typeof value === 'object') clean[key] = value.map(one => cut(redact(one), MAX_TEXT));

@@ -14,6 +14,8 @@ export type RedactorOptions = {
 
 /** Shorter values turn up by chance. */
 const MIN_SECRET = 8;
+const MAX_REMEMBERED = 128;
+const MAX_KNOWN = 2000;
 
 export function createRedactor({ env, secrets = [] }: RedactorOptions): Redactor {
   const named = Object.entries(env).flatMap(([name, value]) =>
@@ -28,6 +30,20 @@ export function createRedactor({ env, secrets = [] }: RedactorOptions): Redactor
   return text => {
     let result = values === null ? text : text.replace(values, REDACTED);
     for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
+    return result;
+  };
+}
+
+/** The same for many short texts that come again and again: names, words, ids. */
+export function remembering(redact: Redactor): Redactor {
+  const known = new Map<string, string>();
+  return text => {
+    if (text.length > MAX_REMEMBERED) return redact(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const result = redact(text);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(text, result);
     return result;
   };
 }

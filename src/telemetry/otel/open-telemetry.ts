@@ -12,6 +12,7 @@ import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { messageOf, within } from '../../util/index.js';
+import { remembering } from '../redact.js';
 import type { Destination, Signal, SignalPlan } from '../signals.js';
 import type { Telemetry, TelemetryOptions } from '../start.js';
 import { type Exporters, exporterOptions, loadExporters } from './exporters.js';
@@ -43,7 +44,7 @@ export async function openTelemetry(plan: SignalPlan, options: TelemetryOptions)
     logger: logs && opened(loggerProvider(logs, resource)).getLogger(SCOPE, options.version),
     metrics: metrics && createMetricRecorder(opened(meterProvider(metrics, resource)).getMeter(SCOPE, options.version)),
     spanAttributes: options.settings.span_attributes,
-    clean: { redact: options.redact, prompts: options.settings.log_user_prompt },
+    clean: { redact: remembering(options.redact), prompts: options.settings.log_user_prompt },
     version: options.version,
   });
   return {

@@ -145,19 +145,22 @@ class OtelSpan implements Span {
 
 function tell(telemetry: OtelTracerOptions, context: Context, name: string, attributes: Attributes): void {
   const { logger, metrics, clean, version } = telemetry;
-  const now = new Date();
-  logger?.emit({
-    eventName: name,
-    body: name,
-    severityNumber: SeverityNumber.INFO,
-    severityText: 'INFO',
-    timestamp: now,
-    attributes: cleanAttributes(
-      { ...attributes, 'event.name': name, 'event.timestamp': now.toISOString(), 'app.version': version },
-      clean,
-    ),
-    context,
-  });
+  if (logger !== null) {
+    const now = new Date();
+    const told = cleanAttributes(attributes, clean);
+    told['event.name'] = name;
+    told['event.timestamp'] = now.toISOString();
+    told['app.version'] = version;
+    logger.emit({
+      eventName: name,
+      body: name,
+      severityNumber: SeverityNumber.INFO,
+      severityText: 'INFO',
+      timestamp: now,
+      attributes: told,
+      context,
+    });
+  }
   if (metrics === null) return;
   for (const update of metricsOfEvent(name, attributes)) {
     metrics(update.name, update.value, cleanAttributes(update.attributes, clean));
