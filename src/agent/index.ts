@@ -2,7 +2,6 @@
  * The agent: threads and turns, the path of a tool call, context, history and compaction. Front doors start threads and
  * listen to events. It never talks to a client, never reads the command line and never prints.
  */
-export { BASE_INSTRUCTIONS } from './base-instructions.js';
 export type { AgentDeps } from './deps.js';
 export { chooseProfile, type Profile } from './profiles/index.js';
 export {

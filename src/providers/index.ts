@@ -6,7 +6,7 @@
 export { type Connections, createConnections } from './connections.js';
 export { createCredentials, type RunAuthCommand } from './credentials.js';
 export { SettingsError } from './errors.js';
-export { type Family, familyOf } from './families.js';
+export { familyOf } from './families.js';
 export { login, loginStatus, logout, storedKey } from './key-store.js';
 export { modelInfo } from './model-info.js';
 export { createProvider, type ProviderDeps, warmProvider } from './provider.js';

@@ -3,7 +3,7 @@ import { clamp, pollOrEnd, reportSession } from './exec-command.js';
 import type { ExecSession } from './exec-sessions.js';
 import type { Plan, ToolAction, ToolContext, ToolResult } from './tool.js';
 
-export type PollCommandCall = {
+type PollCommandCall = {
   readonly session_id: number;
   /** How long to wait for the command to end; 0 = not at all. */
   readonly wait_ms: number;

@@ -4,7 +4,7 @@
  */
 export { applyPatchTool, recognisePatchCommand } from './apply-patch/index.js';
 export { changeFile, type FileChangeCall } from './change-file.js';
-export { type PollCommandCall, pollCommand, stopCommand } from './command-sessions.js';
+export { pollCommand, stopCommand } from './command-sessions.js';
 export { defineFunctionTool } from './define-tool.js';
 export { escalationInput, execCommandTool } from './exec-command.js';
 export { type ExecSession, ExecSessions } from './exec-sessions.js';
@@ -15,7 +15,7 @@ export { type RunShellCall, runShell } from './run-shell.js';
 export { type SearchFilesCall, searchFiles } from './search-files.js';
 export { shellCommandTool } from './shell-command.js';
 export type * from './tool.js';
-export { type Translation, translatedTool } from './translated-tool.js';
+export { translatedTool } from './translated-tool.js';
 export { updatePlanTool } from './update-plan.js';
-export { loadImage, viewImage, viewImageTool } from './view-image.js';
+export { loadImage, viewImageTool } from './view-image.js';
 export { writeStdinTool } from './write-stdin.js';

@@ -4,7 +4,7 @@ import type { ToolSpec } from '../protocol/index.js';
 import { functionSpec, parseArguments } from './define-tool.js';
 import type { Tool, ToolAction } from './tool.js';
 
-export type Translation<Schema extends z.ZodObject, Call> = {
+type Translation<Schema extends z.ZodObject, Call> = {
   readonly name: string;
   readonly description: string;
   /** What the model is offered. Arguments that it does not name are ignored. */
