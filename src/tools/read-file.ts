@@ -14,6 +14,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const DEFAULT_LINES = 2000;
 /** Longer lines are cut, in characters. */
 const MAX_LINE = 2000;
+/** In this process they show this process: its environment with its keys, what it has open. */
+const OURS = /^\/(?:proc|sys|dev)(?:\/|$)/;
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 export type ReadFileCall = {
@@ -64,6 +66,7 @@ function readText(file: string, context: ToolContext): Buffer | string {
     try {
       // Asked about what was opened, which a link that was changed meanwhile can't make another file.
       const opened = realPathOf(fd) ?? file;
+      if (OURS.test(opened)) return `${file} is a view into this process. Read it with a command, which has its own.`;
       const denied = readableProblem(context.policy, policyPlaces(context), opened);
       if (denied) return denied;
       const later = kindProblem(file, fstatSync(fd));

@@ -104,6 +104,19 @@ describe('reading a file', () => {
   });
 });
 
+test
+  .runIf(process.platform === 'linux')
+  .each(['/proc/self/status', '/proc/self/environ', '/dev/fd/../self/status', 'link'])(
+  'what this process is and knows is not shown: %s',
+  async file => {
+    const root = workspace();
+    fs.symlinkSync('/proc/self/status', path.join(root, 'link'));
+    const result = await read(root, file);
+    expect(result).toMatchObject({ is_error: true, output: expect.stringMatching(/view into this process|not exist/) });
+    expect(result.output).not.toMatch(/PATH=|Pid:/);
+  },
+);
+
 describe('a file that the policy hides is not read', () => {
   const HIDDEN = { is_error: true, output: expect.stringMatching(/can't be read: it is denied/) };
 
