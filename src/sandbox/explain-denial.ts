@@ -11,7 +11,7 @@ export type Denial = {
 };
 
 /** Begins the line that a refused connection adds to the output of a command. */
-export const NETWORK_NOTE = '[sandbox] Network access to ';
+const NETWORK_NOTE = '[sandbox] Network access to ';
 
 export function networkNote({ host, reason, canBeAllowed }: PassageDenial, profile: string): string {
   const advice = canBeAllowed

@@ -3,18 +3,9 @@
  * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals.
  */
 export type { Dialer } from './domain-proxy/gate.js';
-export { type Denial, explainDenial } from './explain-denial.js';
-export type { PathAccess, Why } from './layout.js';
+export { explainDenial } from './explain-denial.js';
 export { describeWhy, pathAccess, readableProblem } from './path-access.js';
-export {
-  describePolicy,
-  networkOf,
-  type PathFacts,
-  policyEnvironment,
-  type SandboxEntry,
-  sandboxEntries,
-  writableRoots,
-} from './policy-paths.js';
+export { describePolicy, type PathFacts, policyEnvironment, sandboxEntries, writableRoots } from './policy-paths.js';
 export { protectedPaths } from './read-layout.js';
-export { type Collected, type RunToEndOptions, runToEnd } from './run-to-end.js';
-export { createSandbox, type Sandbox, type SandboxCheck, type SandboxOptions } from './sandbox.js';
+export { type Collected, runToEnd } from './run-to-end.js';
+export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox.js';

@@ -72,7 +72,7 @@ export function describePolicy(policy: SandboxPolicy): string {
   }
 }
 
-export function describeNetwork(network: Extract<SandboxPolicy, { type: 'profile' }>['network']): string {
+function describeNetwork(network: Extract<SandboxPolicy, { type: 'profile' }>['network']): string {
   switch (network.type) {
     case 'off':
       return 'no network';

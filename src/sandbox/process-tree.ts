@@ -33,7 +33,7 @@ export function noteEnd(tree: ProcessTree): boolean {
 }
 
 /** The living processes of these trees, without zombies. One look at the process table for all of them. */
-export function findMembers(trees: readonly ProcessTree[]): ProcessInfo[] {
+function findMembers(trees: readonly ProcessTree[]): ProcessInfo[] {
   const all = readProcesses();
   const members = new Map<number, ProcessInfo>();
   for (const tree of trees) {
@@ -58,7 +58,7 @@ export function isGone(tree: ProcessTree): boolean {
 }
 
 /** `process.kill`, false when there is nobody to be signalled. */
-export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);
     return true;

@@ -12,7 +12,7 @@ function start(place: Place, policy: SandboxPolicy, argv: string[], extra?: numb
   const orders = JSON.stringify({ home: place.home, cwd: place.ws, policy });
   return spawn(
     process.execPath,
-    ['--import', 'tsx', join(import.meta.dirname, 'fixtures/command.ts'), orders, ...argv],
+    ['--import', 'tsx', join(import.meta.dirname, 'fixture-command.ts'), orders, ...argv],
     {
       stdio: ['pipe', 'pipe', 'pipe', ...(extra === undefined ? [] : [extra])],
     },

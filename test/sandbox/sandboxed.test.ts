@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -123,6 +124,22 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
     expect(await command.ended).toEqual({ type: 'timed_out' });
     expect(output).toContain('bye');
     expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('ends when bubblewrap is killed', async () => {
+    const place = makePlace();
+    const sandbox = openSandbox(place);
+    const seconds = uniqueSeconds();
+    const command = await sandbox.start(
+      bash(place, `setsid sleep ${seconds} & sleep ${seconds}`, { policy: workspaceWrite() }),
+    );
+    if ('type' in command) throw new Error(command.message);
+    await until(() => processesWith(`sleep ${seconds}`).length >= 3, 'the command');
+    process.kill(command.pid, 'SIGKILL');
+    expect(await command.ended).toEqual(exited(137, 'SIGKILL'));
+    await until(() => processesWith(seconds).length === 0, 'its end');
+    await sandbox.settled();
+    expect(readdirSync(place.ws)).toEqual([]);
   });
 
   test('does not leave processes in the background', async () => {
@@ -471,6 +488,33 @@ describe('a sandbox that cannot be made', () => {
     expect(readdirSync(place.outside)).toEqual([]);
   });
 
+  test.skipIf(process.getuid?.() !== 0 || process.platform !== 'linux')(
+    'a full disk is told, and nothing stays',
+    async () => {
+      const place = makePlace();
+      mkdirSync(place.stateDir);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'full', place.stateDir]);
+      try {
+        const sandbox = openSandbox(place);
+        expect((await inside(sandbox, place, 'echo 1')).stdout).toBe('1\n');
+        await sandbox.settled();
+        writeUntilFull(join(place.stateDir, 'ballast'));
+        expect((await inside(sandbox, place, `echo x > ${place.ws}/ran`)).result).toMatchObject({
+          type: 'not_started',
+          message: /ENOSPC.*make room on the disk/,
+        });
+        expect(readdirSync(place.ws)).toEqual([]);
+        expect((await run(sandbox, bash(place, 'echo 2', { policy: FULL }))).stdout).toBe('2\n');
+        rmSync(join(place.stateDir, 'ballast'));
+        expect((await inside(sandbox, place, 'echo 3')).stdout).toBe('3\n');
+        await sandbox.close();
+        expect(readdirSync(place.ws)).toEqual([]);
+      } finally {
+        execFileSync('umount', ['-l', place.stateDir]);
+      }
+    },
+  );
+
   test('when its state cannot be written, commands only run without one', async () => {
     const place = makePlace();
     writeFileSync(join(place.root, 'file'), '');
@@ -503,6 +547,16 @@ describeIf('git', 'git in a sandbox', () => {
     rmSync(join(place.root, '.git'), { recursive: true });
   });
 });
+
+function writeUntilFull(file: string): void {
+  for (let size = 4096; size > 0; size = Math.floor(size / 2)) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(size));
+    } catch {
+      // No more of this size.
+    }
+  }
+}
 
 function safeReadlink(path: string): string {
   try {

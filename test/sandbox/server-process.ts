@@ -1,4 +1,4 @@
-/** Starts `fixtures/server.ts` and lets tests kill it. */
+/** Starts `fixture-server.ts` and lets tests kill it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export async function startServer(place: Place, policy: SandboxPolicy, lines: st
   const orders = JSON.stringify({ home: place.home, stateDir: place.stateDir, cwd: place.ws, policy, lines });
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--import', 'tsx', join(import.meta.dirname, 'fixtures/server.ts'), orders],
+    ['--import', 'tsx', join(import.meta.dirname, 'fixture-server.ts'), orders],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let output = '';

@@ -65,7 +65,7 @@ export function openSandbox(place: Place, changes: Partial<SandboxOptions> = {})
   return sandbox;
 }
 
-export const warnings: string[] = [];
+const warnings: string[] = [];
 const cleanups: (() => void | Promise<void>)[] = [];
 
 afterEach(async () => {

@@ -11,9 +11,6 @@ import type { DomainLists } from './domains.js';
 import { type Dialer, openPassage, type Passage, type PassageDenial } from './gate.js';
 import { readSocksRequest, replySocks, SOCKS_REPLY } from './socks.js';
 
-/** The user name clients send; only the password counts. */
-export const PROXY_USER = 'sandbox';
-
 export type ProxyClient = {
   readonly lists: DomainLists;
   /** Called for every refused connection. */
