@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { LoadOptions } from '../config/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
+import { addCompletion } from './completion-command.js';
 import { addExec } from './exec-command.js';
 import { addMcp } from './mcp-program.js';
 import { addConfigOptions, configFlags, repeatable } from './options.js';
@@ -28,6 +29,7 @@ export function createProgram(boot: Boot): Command {
   addLogin(program);
   addThreads(program, streams);
   addDiagnosis(program);
+  addCompletion(program, streams);
   return program;
 }
 

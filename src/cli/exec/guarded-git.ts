@@ -4,7 +4,7 @@
  * that in a sandbox that can't write.
  */
 import type { SandboxPolicy } from '../../protocol/index.js';
-import { type Collected, runToEnd, type Sandbox } from '../../sandbox/index.js';
+import { runToEnd, type Sandbox } from '../../sandbox/index.js';
 
 export type GitOptions = {
   readonly sandbox: Sandbox;
@@ -84,7 +84,7 @@ async function runGit(
   args: readonly string[],
 ): Promise<string> {
   const env = environment(options.env, config);
-  const run = (policy: SandboxPolicy): Promise<Collected> =>
+  const run = (policy: SandboxPolicy) =>
     runToEnd(
       options.sandbox,
       { argv: ['git', '--no-pager', ...args], cwd: options.cwd, workspace: options.cwd, env, policy },
