@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/index.js';
-import { messageOf } from '../util/index.js';
+import { hasCode, messageOf } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { protectPrompt } from './exec-command.js';
 import { ExitError } from './exit-error.js';
@@ -11,6 +11,10 @@ const EXIT_USAGE = 2;
 
 /** Runs the command line. `argv`: the words after the program's name. Sets `process.exitCode`. */
 export async function main(argv: readonly string[], boot: Boot): Promise<void> {
+  // A reader such as `head` that went away is no fault; what it did not want is not missed.
+  process.stdout.on('error', error => {
+    if (!hasCode(error, 'EPIPE')) process.exitCode = 1;
+  });
   try {
     const program = createProgram(boot);
     // Without a sub-command there is nothing to do, and asking for nothing is no mistake.

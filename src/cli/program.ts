@@ -1,5 +1,5 @@
 /** The command line: names, options and help. Bodies of sub-commands are loaded when they run. */
-import { Command } from 'commander';
+import { Command, type Help, type Option } from 'commander';
 import type { LoadOptions } from '../config/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
@@ -18,7 +18,7 @@ export function createProgram(boot: Boot): Command {
     .showHelpAfterError()
     .exitOverride()
     .enablePositionalOptions()
-    .configureHelp({ showGlobalOptions: true });
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: outerOptions });
   addConfigOptions(program);
   addExec(program, boot);
   addMcpServer(program, boot);
@@ -31,6 +31,20 @@ export function createProgram(boot: Boot): Command {
   addDiagnosis(program);
   addCompletion(program, streams);
   return program;
+}
+
+/** Options of the commands around this one that it does not have itself: most may stand on either side. */
+function outerOptions(this: Help, command: Command): Option[] {
+  const shown = new Map(this.visibleOptions(command).map(option => [option.attributeName(), option]));
+  const outer: Option[] = [];
+  for (let at = command.parent; at; at = at.parent) {
+    for (const option of this.visibleOptions(at)) {
+      if (shown.has(option.attributeName())) continue;
+      shown.set(option.attributeName(), option);
+      outer.push(option);
+    }
+  }
+  return outer;
 }
 
 function addMcpServer(program: Command, boot: Boot): void {
