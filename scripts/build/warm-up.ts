@@ -41,7 +41,14 @@ async function callOnce(dist: string, folder: string, port: number): Promise<str
   await writeFile(join(home, 'config.toml'), configFor(port));
   const child = spawn(process.execPath, [join(dist, 'interpreter.js'), 'mcp-server'], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: folder, INTERPRETER_HOME: home, INTERPRETER_SAVE_CODE_CACHE: 'at-exit' },
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      INTERPRETER_HOME: home,
+      INTERPRETER_SAVE_CODE_CACHE: 'at-exit',
+      // Telemetry is loaded too; what it sends at the end is answered by the model and means nothing.
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    },
     stdio: 'pipe',
   });
   const exited = once(child, 'exit');

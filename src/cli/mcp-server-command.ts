@@ -33,7 +33,11 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
   let agent: WiredAgent | null = null;
   const wire = async () => {
     const [{ wireAgent }, { tracer }] = await Promise.all([import('./agent-wiring.js'), observation.get()]);
-    agent ??= wireAgent({ env, load: base, log, tracer });
+    if (agent !== null) return agent;
+    agent = wireAgent({ env, load: base, log, tracer });
+    // Counted from the start of the process.
+    const duration = Math.round(performance.now());
+    tracer.event('codex.startup_phase', { phase: 'agent', status: 'ready', duration_ms: duration });
     return agent;
   };
   const server = serveMcp({

@@ -1,4 +1,5 @@
 /** The built program as an MCP server with a home of its own, a model on loopback, and a real client. */
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -119,6 +120,26 @@ async function gone(pid: number): Promise<void> {
     }
     await new Promise(resolve => setTimeout(resolve, 10));
   }
+}
+
+/** Runs the built program to its end. */
+export function runProgram(world: World, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const started = performance.now();
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: world.work,
+    env: { ...world.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', piece => {
+    stdout += String(piece);
+  });
+  child.stderr.on('data', piece => {
+    stderr += String(piece);
+  });
+  return new Promise<{ status: number | null; stdout: string; stderr: string; ms: number }>(resolve => {
+    child.on('close', status => resolve({ status, stdout, stderr, ms: performance.now() - started }));
+  });
 }
 
 /** One answer of the model that calls a tool. */

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeIf } from '../support/requires.js';
-import { callsTool, createWorld, says, startSession, type World } from './built-server.js';
+import { callsTool, createWorld, runProgram, says, startSession, type World } from './built-server.js';
 import { type ReceivedSpan, type Receiver, startReceiver } from './otlp-receiver.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -189,6 +189,60 @@ describeIf('bubblewrap', 'one call of a client with a trace', () => {
     expect(world.model.requests.map(({ headers }) => headers['traceparent'])).toEqual(
       chats.map(id => `00-${TRACE}-${id}-01`),
     );
+  });
+});
+
+describe('exec', () => {
+  it('is its own service, below the trace of whoever started it', async () => {
+    const collector = await receiver('http');
+    const world = await createWorld(otel(collector.url));
+    world.model.reply(says('done'));
+    const { status, stdout } = await runProgram(world, ['exec', '--skip-git-repo-check', 'work'], {
+      TRACEPARENT: META.traceparent,
+    });
+    expect([status, stdout.trim()]).toEqual([0, 'done']);
+    expect(treeBelow(PARENT, collector.spans)).toEqual({
+      'invoke_agent open-interpreter': { 'mcp_servers.wait': {}, 'chat test-model': {} },
+    });
+    expect(collector.resources[0]).toMatchObject({ 'service.name': 'codex_exec' });
+  });
+});
+
+describe('for people', () => {
+  it('the log tells the course of a turn, each line with its thread and turn', async () => {
+    const world = await createWorld();
+    world.model.reply(callsTool('exec_command', { cmd: 'true' }), says('done'));
+    const session = await startSession(world, { env: { INTERPRETER_LOG: 'info' } });
+    const result = await session.call({ prompt: 'x', sandbox: 'danger-full-access', 'approval-policy': 'never' });
+    await session.end();
+    const lines = session.stderr().trim().split('\n');
+    const place = `thread=${result.structuredContent?.threadId} turn=`;
+    expect(lines.map(line => line.split(place)[1]?.split(' ')[1])).toEqual([
+      'codex.conversation_starts',
+      'codex.user_prompt',
+      'codex.tool_result',
+      'codex.turn_end',
+    ]);
+    expect(lines[2]).toMatch(/ info thread=\S+ turn=\S+ codex\.tool_result tool_name=exec_command .*success=true/);
+  });
+
+  it('a thread says where the time of its turns went', async () => {
+    const world = await createWorld();
+    world.model.reply(callsTool('exec_command', { cmd: 'true' }), says('done'));
+    const session = await startSession(world);
+    const result = await session.call({ prompt: 'x', sandbox: 'danger-full-access', 'approval-policy': 'never' });
+    const id = result.structuredContent?.threadId ?? '';
+    const { stdout } = await runProgram(world, ['threads', 'show', id, '--timing', '--json']);
+    const [turn] = JSON.parse(stdout);
+    expect(turn).toMatchObject({ turn: 1, status: 'completed', measured: true });
+    expect(turn.spans.map(({ kind, name }: { kind: string; name: string }) => `${kind} ${name}`)).toEqual([
+      'servers mcp_servers.wait',
+      'model test-model',
+      'tool exec_command',
+      'model test-model',
+    ]);
+    const shares = Object.values<number>(turn.shares_ms);
+    expect(shares.reduce((sum, ms) => sum + ms, 0)).toBe(turn.duration_ms);
   });
 });
 

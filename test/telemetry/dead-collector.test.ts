@@ -1,6 +1,6 @@
 /** A collector that is no use: turns and the end of the process do not care. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { callsTool, createWorld, says, startSession } from './built-server.js';
+import { callsTool, createWorld, runProgram, says, startSession } from './built-server.js';
 import { startReceiver } from './otlp-receiver.js';
 
 const KINDS = [
@@ -37,5 +37,16 @@ describe('a collector that', () => {
     // The bound is a promise of the product, not a measurement.
     expect(await session.end()).toBeLessThan(2000);
     expect(collector.connections() > 0).toBe(kind.silent);
+  });
+
+  it('never answers does not keep exec either', async () => {
+    const collector = await startReceiver({ protocol: 'http', silent: true });
+    onTestFinished(() => collector.close());
+    const exporter = `{ otlp-http = { endpoint = "${collector.url}" } }`;
+    const world = await createWorld(`[otel]\ntrace_exporter = ${exporter}\nexporter = ${exporter}`);
+    world.model.reply(says('done'));
+    const { status, stdout } = await runProgram(world, ['exec', '--skip-git-repo-check', 'work']);
+    expect([status, stdout.trim()]).toEqual([0, 'done']);
+    expect(collector.requests.length).toBeGreaterThan(0);
   });
 });
