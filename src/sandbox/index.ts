@@ -3,9 +3,10 @@
  * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals.
  */
 export type { Dialer } from './domain-proxy/gate.js';
+export type { SandboxOptions } from './equipment.js';
 export { explainDenial } from './explain-denial.js';
 export { describeWhy, pathAccess, readableProblem } from './path-access.js';
 export { describePolicy, type PathFacts, policyEnvironment, sandboxEntries, writableRoots } from './policy-paths.js';
 export { protectedPaths } from './read-layout.js';
 export { type Collected, runToEnd } from './run-to-end.js';
-export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox.js';
+export { createSandbox, type Sandbox } from './sandbox.js';

@@ -16,7 +16,7 @@ export type Means = {
 
 /** Throws what `spawn` reports. */
 export async function startWithPipes(launch: Launch, { pool, guard }: Means): Promise<Child> {
-  const pipes = pool ? await openPipes(launch, pool) : null;
+  const pipes = pool && (await openPipes(launch, pool));
   try {
     const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
       argv0: launch.argv[0],
@@ -44,9 +44,15 @@ type Streams = {
   stderr: { ours: Readable } | null;
 };
 
-async function openPipes(launch: Launch, pool: PipePool): Promise<Pipes> {
+/** Null when none can be had, as on a full disk: socket pairs are better than nothing. */
+async function openPipes(launch: Launch, pool: PipePool): Promise<Pipes | null> {
   const wantsStdin = launch.stdin === 'pipe';
-  const names = await pool.take(1 + (launch.mergeOutput ? 0 : 1) + (wantsStdin ? 1 : 0));
+  let names: string[];
+  try {
+    names = await pool.take(1 + (launch.mergeOutput ? 0 : 1) + (wantsStdin ? 1 : 0));
+  } catch {
+    return null;
+  }
   const next = () => names.shift() ?? '';
   return {
     stdout: openForReading(next()),

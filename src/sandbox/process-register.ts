@@ -16,6 +16,7 @@ const WRITE_DOWN_AFTER_MS = 30;
 export class ProcessRegister {
   readonly #directory: ServerDirectory | null;
   readonly #live = new Set<ProcessTree>();
+  readonly #lingering = new Set<ProcessTree>();
   readonly #writtenDown = new Set<ProcessTree>();
   readonly #watchdog: Watchdog;
   #commands = 0;
@@ -40,15 +41,26 @@ export class ProcessRegister {
     return tree;
   }
 
-  remove(tree: ProcessTree): void {
+  /** The command has ended; `lingering`: others of its group go on, and are ended when we close. */
+  ended(tree: ProcessTree, lingering: boolean): void {
     this.#live.delete(tree);
+    if (lingering) {
+      for (const other of this.#lingering) if (isOver(other)) this.#forget(other);
+      this.#lingering.add(tree);
+    } else this.#forget(tree);
+  }
+
+  #forget(tree: ProcessTree): void {
+    this.#lingering.delete(tree);
     if (!this.#writtenDown.delete(tree)) return;
     this.#watchdog.end(tree.pid);
     if (this.#writtenDown.size === 0 && this.#directory) this.#clear(this.#directory);
   }
 
+  /** Everything to be ended when we close, with a last one for what has left its group and is known by its mark. */
   trees(): ProcessTree[] {
-    return [...this.#live];
+    if (this.#commands === 0) return [];
+    return [...this.#live, ...this.#lingering, markedTree(this.#id)];
   }
 
   /** After all commands have been ended. */
@@ -84,6 +96,15 @@ export class ProcessRegister {
   }
 }
 
+/** Whatever carries the mark of a server. */
+function markedTree(id: string): ProcessTree {
+  return { pid: 0, startTime: null, marker: `${id}.`, isSandbox: false, remaining: [] };
+}
+
+function isOver({ remaining }: ProcessTree): boolean {
+  return remaining?.every(({ pid, startTime }) => !isAlive(pid, startTime)) ?? false;
+}
+
 /** Ends what a server that is no more has left running. */
 export function sweepProcesses(directory: ServerDirectory): void {
   for (const line of readLines(join(directory.path, FILE))) {
@@ -91,7 +112,7 @@ export function sweepProcesses(directory: ServerDirectory): void {
     // The start time tells a recycled pid from the process that was written down.
     if (isAlive(Number(pid), startTime)) signalGroup(Number(pid), 'SIGKILL');
   }
-  killTreesNow([{ pid: 0, startTime: null, marker: `${directory.id}.`, isSandbox: false, remaining: [] }]);
+  killTreesNow([markedTree(directory.id)]);
 }
 
 function readLines(file: string): string[] {

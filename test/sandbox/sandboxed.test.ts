@@ -75,10 +75,10 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
   test('cannot make namespaces or mounts', async () => {
     const place = makePlace();
     const attempts = ['unshare -U true', 'mount -o remount,bind,rw /', 'umount .git', 'bwrap --bind / / true'];
-    const line = attempts.map(attempt => `${attempt} && echo REACHED`).join('; ');
-    const ran = await inside(openSandbox(place), place, line);
-    expect(ran.stdout).toBe('');
-    expect(ran.stderr.match(/not permitted|must be superuser|permission denied/gi)).toHaveLength(4);
+    const line = attempts
+      .map(attempt => `if ${attempt} 2>/dev/null; then echo REACHED; else echo refused; fi`)
+      .join('\n');
+    expect((await inside(openSandbox(place), place, line)).stdout).toBe('refused\n'.repeat(4));
   });
 
   test('sees no descriptor of ours, and none of the terminals of others', async () => {
