@@ -3,23 +3,8 @@ import { readRolloutText } from '../rollout/index.js';
 import type { ThreadsPlace } from './all-threads.js';
 import type { Output } from './config-command.js';
 import { refusing, resolveThread } from './threads-command.js';
-import { TIME_KINDS, type TimeShares, type TimeSpan, timeShares } from './time-shares.js';
+import { TIME_KINDS, type TimeSpan, type TurnTime, timeShares } from './time-shares.js';
 import { timingText } from './timing-text.js';
-
-export type TurnTime = {
-  /** Counted from 1. */
-  readonly turn: number;
-  readonly turn_id: string;
-  /** `running`: it has no end, or its process died. */
-  readonly status: 'completed' | 'failed' | 'aborted' | 'running';
-  /** ISO 8601. */
-  readonly started_at: string | null;
-  readonly duration_ms: number;
-  /** False: written by a program that notes no times of model requests; what is not a tool counts as own. */
-  readonly measured: boolean;
-  readonly shares_ms: TimeShares;
-  readonly spans: readonly TimeSpan[];
-};
 
 /** Prints a table with bars for each turn, or a JSON array. `id`: a thread id or its beginning. Returns the exit status. */
 export async function showTiming(
@@ -39,7 +24,7 @@ export async function showTiming(
 }
 
 /** The turns of a rollout, in order. Lines that can't be read are passed over. */
-export function readTimes(rollout: string): TurnTime[] {
+function readTimes(rollout: string): TurnTime[] {
   const turns: OpenTurn[] = [];
   for (const line of rollout.split('\n')) {
     const parsed = parse(line);

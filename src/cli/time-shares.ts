@@ -14,6 +14,21 @@ export type TimeSpan = {
 /** Milliseconds. `own`: what is left, our own work. */
 export type TimeShares = Record<TimeKind | 'own', number>;
 
+export type TurnTime = {
+  /** Counted from 1. */
+  readonly turn: number;
+  readonly turn_id: string;
+  /** `running`: it has no end, or its process died. */
+  readonly status: 'completed' | 'failed' | 'aborted' | 'running';
+  /** ISO 8601. */
+  readonly started_at: string | null;
+  readonly duration_ms: number;
+  /** False: written by a program that notes no times of model requests; what is not a tool counts as own. */
+  readonly measured: boolean;
+  readonly shares_ms: TimeShares;
+  readonly spans: readonly TimeSpan[];
+};
+
 /**
  * Where several things happen at once, the model comes first: it would have taken that long anyway. A tool call counts
  * as tool while it works, as approval while it waits for a person, and as hook while hooks look at it.

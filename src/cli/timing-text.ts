@@ -1,6 +1,5 @@
 /** Times of turns for a terminal: a table with bars, and below it what happened when. */
-import type { TurnTime } from './threads-timing.js';
-import type { TimeShares, TimeSpan } from './time-shares.js';
+import type { TimeShares, TimeSpan, TurnTime } from './time-shares.js';
 
 const LABELS: Readonly<Record<keyof TimeShares, string>> = {
   model: 'model',

@@ -6,4 +6,5 @@
 export { bothTracers } from './both-tracers.js';
 export { createLogTracer, type LogPlace } from './log-tracer.js';
 export { createRedactor, isSecretName, type Redactor } from './redact.js';
-export { startTelemetry, type Telemetry, type TelemetryOptions } from './start.js';
+export { startTelemetry } from './start.js';
+export type { Telemetry } from './telemetry.js';

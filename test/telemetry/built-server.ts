@@ -8,7 +8,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import { type ModelServer, sse, startModelServer } from '../support/model-server.js';
 
-export const program = join(import.meta.dirname, '../../dist/interpreter.js');
+const program = join(import.meta.dirname, '../../dist/interpreter.js');
 
 export type World = {
   readonly home: string;

@@ -1,9 +1,9 @@
-/** The exporters of one protocol. Each file of exporters is loaded only where it is used. */
+/** The exporters of one protocol, and what they are made of. */
 import { readFileSync } from 'node:fs';
 import type { LogRecordExporter } from '@opentelemetry/sdk-logs';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type { Destination, Protocol } from '../signals.js';
+import type { Destination } from '../signals.js';
 
 export type ExporterOptions = {
   readonly url?: string;
@@ -17,17 +17,6 @@ export type Exporters = {
   readonly logs: (options: ExporterOptions) => LogRecordExporter;
   readonly metrics: (options: ExporterOptions) => PushMetricExporter;
 };
-
-export async function loadExporters(protocol: Protocol): Promise<Exporters> {
-  switch (protocol) {
-    case 'http/json':
-      return (await import('./exporters-http-json.js')).httpJson;
-    case 'http/protobuf':
-      return (await import('./exporters-http-protobuf.js')).httpProtobuf;
-    case 'grpc':
-      return (await import('./exporters-grpc.js')).grpc;
-  }
-}
 
 /** Throws when a file of certificates or keys can't be read. */
 export function exporterOptions({ endpoint, headers, tls }: Destination): ExporterOptions {

@@ -14,8 +14,9 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { messageOf, within } from '../../util/index.js';
 import { remembering } from '../redact.js';
 import type { Destination, Signal, SignalPlan } from '../signals.js';
-import type { Telemetry, TelemetryOptions } from '../start.js';
-import { type Exporters, exporterOptions, loadExporters } from './exporters.js';
+import type { Telemetry, TelemetryOptions } from '../telemetry.js';
+import { type Exporters, exporterOptions } from './exporters.js';
+import { loadExporters } from './load-exporters.js';
 import { createMetricRecorder } from './metric-recorder.js';
 import { OtelTracer } from './otel-tracer.js';
 
