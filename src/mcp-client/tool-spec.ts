@@ -34,8 +34,7 @@ function shortened(text: string): string {
 }
 
 function boundedSchema(schema: JsonSchema): JsonSchema {
-  const { $schema: _dialect, $id: _id, ...rest } = schema;
-  const whole = { ...rest, type: 'object', properties: rest.properties ?? {} };
+  const whole = { ...schema, type: 'object', properties: schema.properties ?? {} };
   if (sizeOf(whole) <= MAX_SCHEMA) return whole;
   const brief = withoutDetails(whole, 0) as JsonSchema;
   if (sizeOf(brief) <= MAX_SCHEMA) return brief;

@@ -15,7 +15,7 @@ export type LogInOptions = {
   readonly home: string;
   readonly env: McpEnv;
   readonly version: string;
-  /** Instead of those of the settings. */
+  /** Instead of those of the settings; what an earlier login has is asked for as well. */
   readonly scopes?: readonly string[];
   /** A client that was registered by hand; else we register ourselves. */
   readonly client?: { readonly id: string; readonly secret?: string };
@@ -39,25 +39,29 @@ export async function logIn(options: LogInOptions): Promise<LoggedIn> {
   const http = openHttp(env);
   const callback = await Callback.open(options.callbackPort ?? 0);
   try {
-    const login = await authorize(options, callback, http.fetch);
-    const place = await new LoginStore(home, options.place).save(LoginStore.key(name, settings.url), login);
-    return { place, scope: login.tokens?.scope ?? null };
+    const store = new LoginStore(home, options.place);
+    const key = LoginStore.key(name, settings.url);
+    const before = options.scopes === undefined ? null : await store.load(key);
+    const login = await authorize(options, { callback, fetch: http.fetch, before });
+    return { place: await store.save(key, login), scope: login.tokens?.scope ?? login.scope ?? null };
   } finally {
     callback.close();
     http.close();
   }
 }
 
-async function authorize(options: LogInOptions, callback: Callback, fetch: FetchLike): Promise<StoredLogin> {
+type Means = { callback: Callback; fetch: FetchLike; before: StoredLogin | null };
+
+async function authorize(options: LogInOptions, { callback, fetch, before }: Means): Promise<StoredLogin> {
   const { auth } = await import('../sdk.js');
   const { settings, signal, client, clientMetadataUrl } = options;
   const challenge = await challengeOf(options, fetch);
-  const scopes = options.scopes ?? settings.scopes;
-  const scope = scopes.length > 0 ? scopes.join(' ') : challenge.scope;
+  const scope = scopeOf(options.scopes ?? settings.scopes, before) ?? challenge.scope;
   const state = randomBytes(16).toString('base64url');
   const provider = new LoginClient({
     login: {
       redirect_url: callback.url,
+      ...(scope === undefined ? {} : { scope }),
       ...(clientMetadataUrl === undefined ? {} : { client_metadata_url: clientMetadataUrl }),
       ...(client === undefined ? {} : { client: clientInformation(client) }),
     },
@@ -83,32 +87,46 @@ async function authorize(options: LogInOptions, callback: Callback, fetch: Fetch
   return provider.login;
 }
 
+/** A service grants what is asked for and forgets the rest, so what was granted before is named again. */
+function scopeOf(scopes: readonly string[], before: StoredLogin | null): string | undefined {
+  if (scopes.length === 0) return undefined;
+  const granted = before?.tokens?.scope ?? before?.scope ?? '';
+  return [...new Set([...granted.split(' ').filter(one => one !== ''), ...scopes])].join(' ');
+}
+
 function clientInformation({ id, secret }: NonNullable<LogInOptions['client']>) {
   return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }) };
 }
 
+type Challenge = { readonly resourceMetadataUrl?: URL; readonly scope?: string };
+
 /** What the server says to somebody who comes without a token: which scopes, and where its metadata are. */
-async function challengeOf(
-  { settings, version }: LogInOptions,
-  fetch: FetchLike,
-): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+async function challengeOf({ settings, version }: LogInOptions, fetch: FetchLike): Promise<Challenge> {
   const { extractWWWAuthenticateParams } = await import('../sdk.js');
-  const body = {
-    jsonrpc: '2.0',
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'open-interpreter', version } },
-  };
+  const clientInfo = { name: 'open-interpreter', version };
+  // Some let anybody say hello.
+  const requests = [
+    { method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } },
+    { method: 'tools/list', params: {} },
+  ];
+  for (const request of requests) {
+    const response = await post(settings.url, request, fetch);
+    if (response.status === 401) return extractWWWAuthenticateParams(response);
+  }
+  return {};
+}
+
+async function post(url: string, request: object, fetch: FetchLike): Promise<Response> {
   try {
-    const response = await fetch(settings.url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(body),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 0, ...request }),
     });
     await response.body?.cancel();
-    return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+    return response;
   } catch (error) {
-    throw new Error(`${settings.url} can't be reached: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${url} can't be reached: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -17,6 +17,8 @@ export type LoginPlace = 'keyring' | 'file';
 /** Everything a later process needs to use and to renew a login. */
 export type StoredLogin = {
   readonly redirect_url: string;
+  /** What was asked for; a service need not say what it granted. */
+  readonly scope?: string;
   readonly client_metadata_url?: string;
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
