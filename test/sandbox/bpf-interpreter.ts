@@ -1,10 +1,12 @@
 /** Runs a seccomp program as the kernel would, on one system call. */
-import { DATA, type Instruction, OP } from '../../src/sandbox/seccomp/bpf.js';
+import { seccomp } from '../../src/sandbox/index.js';
+
+const { DATA, OP } = seccomp;
 
 export type Call = { arch: number; number: number; args?: readonly bigint[] };
 
 /** The action that the program returns. Throws when it runs off its end. */
-export function interpret(program: readonly Instruction[], call: Call): number {
+export function interpret(program: readonly seccomp.Instruction[], call: Call): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number >>> 0, DATA.number);
   data.writeUInt32LE(call.arch >>> 0, DATA.arch);

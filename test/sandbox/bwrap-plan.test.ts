@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { mountPointsOf, type PlanFacts, planBwrap, planInnerBwrap } from '../../src/sandbox/bwrap-plan.js';
-import type { Layout, PathRule } from '../../src/sandbox/layout.js';
+import { planning } from '../../src/sandbox/index.js';
+
+const { mountPointsOf, planBwrap, planInnerBwrap } = planning;
+type PlanFacts = planning.PlanFacts;
+type Layout = planning.Layout;
+type PathRule = planning.PathRule;
 
 const rule = (access: PathRule['access'], path: string, rest: Partial<PathRule> = {}): PathRule => ({
   path,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandResult, SandboxPolicy } from '../../src/protocol/index.js';
-import { isWsl1, platformProblem } from '../../src/sandbox/enforcement.js';
-import { explainDenial, policyEnvironment } from '../../src/sandbox/index.js';
+import { explainDenial, planning, policyEnvironment } from '../../src/sandbox/index.js';
 import { entry, exited, FULL, profile, READ_ONLY, workspaceWrite } from './support.js';
+
+const { isWsl1, platformProblem } = planning;
 
 const explain = (policy: SandboxPolicy, output: string, result: CommandResult = exited(1)) =>
   explainDenial({ policy, result, output });

@@ -5,13 +5,11 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isPublicAddress } from '../../src/sandbox/domain-proxy/addresses.js';
-import { isAllowedHost, normalizeHost } from '../../src/sandbox/domain-proxy/domains.js';
-import type { PassageDenial } from '../../src/sandbox/domain-proxy/gate.js';
-import { DomainProxy } from '../../src/sandbox/domain-proxy/proxy.js';
-import type { Dialer } from '../../src/sandbox/index.js';
+import { type Dialer, domainProxy } from '../../src/sandbox/index.js';
 import { describeIf } from '../support/requires.js';
 import { bash, entry, exited, makePlace, openSandbox, profile, run } from './support.js';
+
+const { DomainProxy, isAllowedHost, isPublicAddress, normalizeHost } = domainProxy;
 
 describe('domain lists', () => {
   test.each([
@@ -119,9 +117,9 @@ async function originServer() {
 describe('the proxy', () => {
   let origin: Awaited<ReturnType<typeof originServer>>;
   let folder: string;
-  let proxy: DomainProxy;
+  let proxy: domainProxy.DomainProxy;
   let password: string;
-  const denials: PassageDenial[] = [];
+  const denials: domainProxy.PassageDenial[] = [];
   const lists = { allow: ['**.test'], deny: ['no.test'] };
 
   beforeEach(async () => {

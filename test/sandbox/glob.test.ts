@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { expect, test } from 'vitest';
-import { globDepth, globToRegExp } from '../../src/sandbox/glob.js';
+import { planning } from '../../src/sandbox/index.js';
+
+const { globDepth, globToRegExp } = planning;
 
 const matches = (glob: string, path: string) => globToRegExp(glob).test(path);
 

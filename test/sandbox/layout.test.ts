@@ -3,8 +3,14 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
-import { pathAccess, protectedPaths, readableProblem, sandboxEntries, writableRoots } from '../../src/sandbox/index.js';
-import { readLayout } from '../../src/sandbox/read-layout.js';
+import {
+  pathAccess,
+  planning,
+  protectedPaths,
+  readableProblem,
+  sandboxEntries,
+  writableRoots,
+} from '../../src/sandbox/index.js';
 import { describeIf } from '../support/requires.js';
 import { entry, FULL, makePlace, type Place, profile, READ_ONLY, workspaceWrite } from './support.js';
 
@@ -93,7 +99,7 @@ describe('access to a path', () => {
   test('/proc, /dev and /sys are never writable folders', () => {
     const place = makePlace();
     for (const root of ['/proc', '/proc/sys', '/dev', '/sys']) {
-      expect(readLayout(workspaceWrite({ writable_roots: [root] }), facts(place)).problems).toEqual([
+      expect(planning.readLayout(workspaceWrite({ writable_roots: [root] }), facts(place)).problems).toEqual([
         `${root} can't be a writable folder: it would open the system itself.`,
       ]);
     }
@@ -102,7 +108,7 @@ describe('access to a path', () => {
   test('a protected name that is a link is a reason not to start', () => {
     const place = makePlace();
     symlinkSync(place.outside, join(place.ws, '.git'));
-    expect(readLayout(workspaceWrite(), facts(place)).problems).toEqual([
+    expect(planning.readLayout(workspaceWrite(), facts(place)).problems).toEqual([
       `cannot keep ${place.ws}/.git read-only: it is a symlink in a writable directory. Replace the link by a real directory, or run with approval.`,
     ]);
   });

@@ -493,7 +493,7 @@ describe('a sandbox that cannot be made', () => {
     async () => {
       const place = makePlace();
       mkdirSync(place.stateDir);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'full', place.stateDir]);
+      execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=64k', 'full', place.stateDir]);
       try {
         const sandbox = openSandbox(place);
         expect((await inside(sandbox, place, 'echo 1')).stdout).toBe('1\n');
@@ -510,7 +510,7 @@ describe('a sandbox that cannot be made', () => {
         await sandbox.close();
         expect(readdirSync(place.ws)).toEqual([]);
       } finally {
-        execFileSync('umount', ['-l', place.stateDir]);
+        execFileSync('/bin/umount', ['-l', place.stateDir]);
       }
     },
   );

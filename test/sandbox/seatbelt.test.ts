@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Layout, PathRule } from '../../src/sandbox/layout.js';
-import { type SeatbeltProfile, seatbeltProfile } from '../../src/sandbox/seatbelt.js';
+import { planning } from '../../src/sandbox/index.js';
+
+const { seatbeltProfile } = planning;
+type Layout = planning.Layout;
+type PathRule = planning.PathRule;
+type SeatbeltProfile = planning.SeatbeltProfile;
 
 const rule = (access: PathRule['access'], path: string): PathRule => ({
   path,

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ACTION, jumpEqual, load, OP, ret, verify } from '../../src/sandbox/seccomp/bpf.js';
-import { filterProgram, seccompFilter } from '../../src/sandbox/seccomp/filter.js';
-import { type Architecture, AUDIT_ARCH, SYSCALLS, type SyscallName } from '../../src/sandbox/seccomp/syscalls.js';
+import { seccomp } from '../../src/sandbox/index.js';
 import { interpret } from './bpf-interpreter.js';
+
+const { ACTION, AUDIT_ARCH, filterProgram, jumpEqual, load, OP, ret, SYSCALLS, seccompFilter, verify } = seccomp;
+type Architecture = seccomp.Architecture;
+type SyscallName = seccomp.SyscallName;
 
 const ARCHITECTURES: Architecture[] = ['x64', 'arm64'];
 const EPERM = ACTION.errno(1);
