@@ -32,7 +32,8 @@ export async function buildLibrary(
     buildTypes(outdir, entries),
   ]);
   await mkdir(join(outdir, 'esm'), { recursive: true });
-  await writeFile(join(outdir, 'esm', 'package.json'), '{"type":"module"}\n');
+  // Bundlers look at the nearest package.json: what is not used of these may be left out.
+  await writeFile(join(outdir, 'esm', 'package.json'), '{"type":"module","sideEffects":false}\n');
   for (const name of Object.keys(entries)) {
     await writeFile(join(outdir, 'esm', `${name}.js`), esmDoor(name, library));
   }
