@@ -4,6 +4,13 @@ import type { Dialer } from './domain-proxy/gate.js';
 import type { DomainProxy } from './domain-proxy/proxy.js';
 import { networkNote } from './explain-denial.js';
 
+export type DomainProxyParts = Awaited<ReturnType<typeof loadDomainProxy>>;
+
+/** The proxy and what it decides by; loaded for the first policy that needs it. */
+export function loadDomainProxy() {
+  return import('./domain-proxy/index.js');
+}
+
 /** One command's way to its domains. */
 export type Crossing = {
   /** Variables by which programs find the proxy, with the password of this command. */
@@ -45,10 +52,7 @@ export class DomainAccess {
   }
 
   async #start(): Promise<{ proxy: DomainProxy; port: number }> {
-    const [{ DomainProxy }, { systemDialer }] = await Promise.all([
-      import('./domain-proxy/proxy.js'),
-      import('./domain-proxy/gate.js'),
-    ]);
+    const { DomainProxy, systemDialer } = await loadDomainProxy();
     const proxy = new DomainProxy(this.#dialer ?? systemDialer);
     return { proxy, port: await proxy.listen(this.#socket) };
   }

@@ -2,9 +2,10 @@
  * Runs one command under a SandboxPolicy; the only door to child processes. It must never run a command with more
  * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals.
  */
-export type { Dialer } from './domain-proxy/gate.js';
+
 // The parts that can be looked at without running anything.
-export * as domainProxy from './domain-proxy/index.js';
+export { type DomainProxyParts, loadDomainProxy } from './domain-access.js';
+export type { Dialer } from './domain-proxy/gate.js';
 export type { SandboxOptions } from './equipment.js';
 export { explainDenial } from './explain-denial.js';
 export { describeWhy, pathAccess, readableProblem } from './path-access.js';

@@ -5,11 +5,11 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Dialer, domainProxy } from '../../src/sandbox/index.js';
+import { type Dialer, type DomainProxyParts, loadDomainProxy } from '../../src/sandbox/index.js';
 import { describeIf } from '../support/requires.js';
 import { bash, entry, exited, makePlace, openSandbox, profile, run } from './support.js';
 
-const { DomainProxy, isAllowedHost, isPublicAddress, normalizeHost } = domainProxy;
+const { DomainProxy, isAllowedHost, isPublicAddress, normalizeHost } = await loadDomainProxy();
 
 describe('domain lists', () => {
   test.each([
@@ -117,9 +117,9 @@ async function originServer() {
 describe('the proxy', () => {
   let origin: Awaited<ReturnType<typeof originServer>>;
   let folder: string;
-  let proxy: domainProxy.DomainProxy;
+  let proxy: InstanceType<DomainProxyParts['DomainProxy']>;
   let password: string;
-  const denials: domainProxy.PassageDenial[] = [];
+  const denials: object[] = [];
   const lists = { allow: ['**.test'], deny: ['no.test'] };
 
   beforeEach(async () => {

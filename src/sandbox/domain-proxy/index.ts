@@ -1,5 +1,5 @@
-/** The proxy of domain lists by itself. */
+/** The proxy of domain lists. */
 export { isPublicAddress } from './addresses.js';
 export { isAllowedHost, normalizeHost } from './domains.js';
-export type { PassageDenial } from './gate.js';
+export { type PassageDenial, systemDialer } from './gate.js';
 export { DomainProxy } from './proxy.js';
