@@ -50,11 +50,16 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
     log,
     program: process.argv[1] ?? null,
   });
+  let ripgrep: string[] | null = null;
   const deps: AgentDeps = {
     version: packageVersion(),
     env,
     shell: userShell(env),
-    extraPath: ripgrepFolder(),
+    // Looked up by the first command: it takes some milliseconds.
+    get extraPath() {
+      ripgrep ??= ripgrepFolder();
+      return ripgrep;
+    },
     sandbox,
     grammar: createShellGrammarLoader(),
     createProvider: settings =>
