@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ExecWorld } from '../support/exec-world.js';
+import { describeIf } from '../support/requires.js';
 import { answer } from '../support/scripted-answers.js';
 
 const create = (config = '') => ExecWorld.create([answer({ say: 'ok' })], config);
@@ -143,4 +144,52 @@ test('-o writes the answer and nothing else; a file that can not be written is s
   expect(world.read('work/out.txt')).toBe('line 1\nline 2 ü');
   const failed = await world.json(['-o', 'no/such/folder.txt', 'hi']);
   expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('no/such/folder.txt') });
+});
+
+test('hooks of a project that nobody trusts run only when that is asked for, and it is told', async () => {
+  const world = await create();
+  const command = { type: 'command', command: 'touch hook-ran' };
+  world.write(
+    'work/.openinterpreter/hooks.json',
+    JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [command] }] } }),
+  );
+  const warnings = async (...flags: string[]) => {
+    const { items } = await world.json([...flags, 'hi']);
+    return items.flatMap(item => (item.type === 'error' ? [item.message] : [])).join('\n');
+  };
+  expect(await warnings()).toContain('not trusted');
+  expect(() => world.read('work/hook-ran')).toThrow('ENOENT');
+  expect(await warnings('--dangerously-bypass-hook-trust')).toContain('--dangerously-bypass-hook-trust was given');
+  expect(world.read('work/hook-ran')).toBe('');
+});
+
+test('a required MCP server that does not start fails the run', async () => {
+  const world = await create();
+  const broken = ['-c', 'mcp_servers.broken={command="/nonexistent/server", required=true}'];
+  const { code, events } = await world.json([...broken, 'hi']);
+  expect(code).toBe(1);
+  expect(events.at(-1)).toMatchObject({ type: 'turn.failed', error: { message: expect.stringContaining('broken') } });
+  expect(world.server.requests).toEqual([]);
+});
+
+test('a local provider is asked with --oss, or by its name', async () => {
+  const world = await create();
+  const env = { CODEX_OSS_BASE_URL: world.server.url };
+  expect((await world.json(['--oss', 'hi'], { env })).err).toContain('--local-provider');
+  await world.json(['--oss', '--local-provider', 'ollama', 'hi'], { env });
+  await world.json(['--local-provider', 'lmstudio', '-m', 'mine', 'hi'], { env });
+  await world.json(['--oss', '-c', 'oss_provider=lmstudio', '-m', 'mine', 'hi'], { env });
+  expect(world.server.requests.map(({ body }) => body['model'])).toEqual(['gpt-4.1', 'mine', 'mine']);
+});
+
+describeIf('bubblewrap', 'in a sandbox', () => {
+  test('a further folder can be written in, and the configuration can be left out', async () => {
+    const world = await ExecWorld.create([answer({ shell: 'echo x > ../other/in.txt' }), answer({ say: 'ok' })]);
+    world.write('other/keep', '');
+    await world.json(['-s', 'workspace-write', '--add-dir', `${world.root}/other`, 'hi']);
+    expect(world.read('other/in.txt')).toBe('x\n');
+    const { code, err } = await world.json(['--ignore-user-config', 'hi']);
+    expect({ code, asked: world.server.requests.length }).toEqual({ code: 1, asked: 2 });
+    expect(err).toBe('');
+  });
 });

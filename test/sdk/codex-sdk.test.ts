@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { ExecWorld, PROGRAM } from '../support/exec-world.js';
 import type { Reply } from '../support/model-server.js';
 import { isAlive } from '../support/processes.js';
+import { describeIf } from '../support/requires.js';
 import { answer } from '../support/scripted-answers.js';
 import { until } from '../support/until.js';
 
@@ -108,35 +109,37 @@ test('images are sent, in the first turn and in a later one', async () => {
   }
 });
 
-test('every option reaches the agent', async () => {
-  const { world, start } = await create(
-    [answer({ shell: 'echo x > ../other/in.txt && cat ../other/in.txt' }), answer({ say: 'ok' })],
-    {
-      apiKey: 'sk-given',
-      config: {
-        model_providers: { mock: { http_headers: { 'X-A': 'ä "quoted"' }, query_params: {} } },
-        tool_output_token_limit: 5000,
-        'features.view_image': false,
-        project_root_markers: ['.git', '.hg'],
+describeIf('bubblewrap', 'in a sandbox', () => {
+  test('every option reaches the agent', async () => {
+    const { world, start } = await create(
+      [answer({ shell: 'echo x > ../other/in.txt && cat ../other/in.txt' }), answer({ say: 'ok' })],
+      {
+        apiKey: 'sk-given',
+        config: {
+          model_providers: { mock: { http_headers: { 'X-A': 'ä "quoted"' }, query_params: {} } },
+          tool_output_token_limit: 5000,
+          'features.view_image': false,
+          project_root_markers: ['.git', '.hg'],
+        },
       },
-    },
-  );
-  world.write('other/keep', '');
-  const turn = await start({
-    model: 'gpt-5.4',
-    sandboxMode: 'workspace-write',
-    additionalDirectories: [path.join(world.root, 'other')],
-    modelReasoningEffort: 'low',
-    networkAccessEnabled: true,
-    webSearchMode: 'disabled',
-    approvalPolicy: 'never',
-  }).run('hi');
-  expect(turn.items.find(item => item.type === 'command_execution')).toMatchObject({ aggregated_output: 'x\n' });
-  const { body = {}, headers } = world.server.requests[0] ?? {};
-  expect([body['model'], body['reasoning']?.effort]).toEqual(['gpt-5.4', 'low']);
-  expect(headers?.['originator']).toBe('codex_sdk_ts');
-  expect(JSON.stringify(body['input'])).toContain('enabled');
-  expect(JSON.stringify(body['tools'])).not.toContain('view_image');
+    );
+    world.write('other/keep', '');
+    const turn = await start({
+      model: 'gpt-5.4',
+      sandboxMode: 'workspace-write',
+      additionalDirectories: [path.join(world.root, 'other')],
+      modelReasoningEffort: 'low',
+      networkAccessEnabled: true,
+      webSearchMode: 'disabled',
+      approvalPolicy: 'never',
+    }).run('hi');
+    expect(turn.items.find(item => item.type === 'command_execution')).toMatchObject({ aggregated_output: 'x\n' });
+    const { body = {}, headers } = world.server.requests[0] ?? {};
+    expect([body['model'], body['reasoning']?.effort]).toEqual(['gpt-5.4', 'low']);
+    expect(headers?.['originator']).toBe('codex_sdk_ts');
+    expect(JSON.stringify(body['input'])).toContain('enabled');
+    expect(JSON.stringify(body['tools'])).not.toContain('view_image');
+  });
 });
 
 test('a failed turn is thrown with its reason', async () => {

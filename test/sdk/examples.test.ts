@@ -34,24 +34,29 @@ function run(
 /** Runs TypeScript as it is. */
 const TSX = ['--import', path.join(CHECKOUT, 'node_modules/tsx/dist/loader.mjs')];
 
-describeIf('git', 'review-in-ci.sh', () => {
-  const finding = (priority: string) => JSON.stringify({ findings: [{ priority, place: 'a.txt:1', text: 'wrong' }] });
+describeIf('bubblewrap', 'in a sandbox', () => {
+  describeIf('git', 'review-in-ci.sh', () => {
+    const finding = (priority: string) => JSON.stringify({ findings: [{ priority, place: 'a.txt:1', text: 'wrong' }] });
 
-  test.each([
-    ['a grave finding fails the job', answer({ say: finding('P1') }), 1, 'P1 a.txt:1: wrong\n'],
-    ['a small one does not', answer({ say: finding('P3') }), 0, 'P3 a.txt:1: wrong\n'],
-    ['none is said', answer({ say: '{"findings":[]}' }), 0, 'No findings.\n'],
-    ['no verdict fails the job', { status: 401 }, 1, ''],
-  ])('%s', async (_, reply, code, out) => {
-    const world = await create([reply]);
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: world.cwd, env: world.env() });
-    git('init', '-q', '-b', 'main');
-    git('commit', '-q', '--allow-empty', '-m', 'first');
-    world.write('work/a.txt', 'a change\n');
-    const ran = await run(world, path.join(CHECKOUT, 'examples/review-in-ci.sh'), ['main']);
-    expect({ code: ran.code, out: ran.out }).toEqual({ code, out });
-    expect(world.prompt()).toContain('+a change');
+    test.each([
+      ['a grave finding fails the job', answer({ say: finding('P1') }), 1, 'P1 a.txt:1: wrong\n'],
+      ['a small one does not', answer({ say: finding('P3') }), 0, 'P3 a.txt:1: wrong\n'],
+      ['none is said', answer({ say: '{"findings":[]}' }), 0, 'No findings.\n'],
+      ['no verdict fails the job', { status: 401 }, 1, ''],
+    ])('%s', async (_, reply, code, out) => {
+      const world = await create([reply]);
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+          cwd: world.cwd,
+          env: world.env(),
+        });
+      git('init', '-q', '-b', 'main');
+      git('commit', '-q', '--allow-empty', '-m', 'first');
+      world.write('work/a.txt', 'a change\n');
+      const ran = await run(world, path.join(CHECKOUT, 'examples/review-in-ci.sh'), ['main']);
+      expect({ code: ran.code, out: ran.out }).toEqual({ code, out });
+      expect(world.prompt()).toContain('+a change');
+    });
   });
 });
 
