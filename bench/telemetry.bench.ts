@@ -12,12 +12,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { interleaved, milliseconds, type Table } from './measure.js';
+import { interleaved, milliseconds, type Row, type Table, type Variant } from './measure.js';
 
 export const name = 'telemetry';
 
 const program = join(import.meta.dirname, '../dist/interpreter.js');
-const RUNS = 60;
+const RUNS = 120;
 /** Turns before those that count: the code of a server that has been running for a while is compiled. */
 const WARM_UP = 30;
 
@@ -34,6 +34,8 @@ export async function run(): Promise<Table> {
   };
   try {
     const off = await session('off', null);
+    // What differs between these two is noise.
+    const alike = await session('off-too', null);
     const sent = await session('answering', answering);
     const hanging = await session('silent', silent);
     for (const { turn } of sessions) for (let at = 0; at < WARM_UP; at++) await turn();
@@ -41,9 +43,10 @@ export async function run(): Promise<Table> {
       label: `start and first turn, ${label}`,
       once: () => firstTurn(join(folder, 'first'), model, collector),
     });
-    const turns = await interleaved(
+    const turns = await shuffled(
       [
         { label: 'turn, telemetry off', once: () => milliseconds(() => off.turn()) },
+        { label: 'turn, telemetry off, another server', once: () => milliseconds(() => alike.turn()) },
         { label: 'turn, collector answers', once: () => milliseconds(() => sent.turn()) },
         { label: 'turn, collector never answers', once: () => milliseconds(() => hanging.turn()) },
       ],
@@ -57,6 +60,16 @@ export async function run(): Promise<Table> {
     for (const server of servers) server.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** In an order that changes: what a turn leaves to be done after its answer falls into the one behind it. */
+async function shuffled(variants: readonly Variant[], runs: number): Promise<readonly Row[]> {
+  const rows = variants.map(variant => ({ ...variant, samples: [] as number[] }));
+  for (let run = 0; run < runs; run++) {
+    const order = rows.map(row => ({ row, at: Math.random() })).sort((a, b) => a.at - b.at);
+    for (const { row } of order) row.samples.push(await row.once());
+  }
+  return rows;
 }
 
 type Session = { turn(): Promise<void>; end(): void; readonly gone: Promise<unknown> };
