@@ -12,12 +12,12 @@ export type HumanOutput = {
   readonly color: 'always' | 'never' | 'auto';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: Config;
-  readonly price: ModelInfo['price'];
+  readonly model: ModelInfo;
   readonly prompt: string;
 };
 
 export function createHumanPrinter(options: HumanOutput): HumanPrinter {
-  const { output, outputIsTerminal, config, price, prompt } = options;
+  const { output, outputIsTerminal, config, model, prompt } = options;
   const colors = pc.createColors(wantsColors(options));
   return new HumanPrinter({
     output,
@@ -25,10 +25,10 @@ export function createHumanPrinter(options: HumanOutput): HumanPrinter {
     stderr: process.stderr,
     colors,
     banner: colors.bold(`Open Interpreter v${packageVersion()}`),
-    head: headOf(config),
+    head: headOf(config, model),
     prompt,
     cwd: config.cwd,
-    price,
+    price: model.price,
   });
 }
 
@@ -37,7 +37,7 @@ function wantsColors({ color, env }: HumanOutput): boolean {
   return process.stderr.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-function headOf(config: Config): (readonly [string, string])[] {
+function headOf(config: Config, model: ModelInfo): (readonly [string, string])[] {
   const { approval_policy: approval } = config;
   return [
     ['workdir', config.cwd],
@@ -45,8 +45,8 @@ function headOf(config: Config): (readonly [string, string])[] {
     ['provider', config.provider.id],
     ['approval', typeof approval === 'string' ? approval : 'granular'],
     ['sandbox', sandboxText(config.sandbox_policy)],
-    ['reasoning effort', config.model_reasoning_effort ?? 'none'],
-    ['reasoning summaries', config.model_reasoning_summary ?? 'none'],
+    ['reasoning effort', config.model_reasoning_effort ?? model.default_reasoning_effort ?? 'none'],
+    ['reasoning summaries', config.model_reasoning_summary ?? (model.reasoning_summaries ? 'auto' : 'none')],
   ];
 }
 

@@ -187,7 +187,7 @@ class ExecRun {
       color: this.#job.flags.color,
       env: this.#env,
       config,
-      price: agent.modelInfo(config).price,
+      model: agent.modelInfo(config),
       prompt,
     });
   }
