@@ -90,7 +90,7 @@ async function open(folder: string, model: number, collector: number | null): Pr
   await writeFile(join(home, 'config.toml'), configFor(model, collector));
   const child = spawn(process.execPath, [program, 'mcp-server'], {
     cwd,
-    env: { PATH: process.env['PATH'], HOME: folder, INTERPRETER_HOME: home, OTEL_BSP_SCHEDULE_DELAY: '200' },
+    env: { PATH: process.env['PATH'], HOME: folder, INTERPRETER_HOME: home },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const request = requests(child);
