@@ -1,6 +1,6 @@
 /**
- * Runs the built server once, with one `codex` call against a model in this process, so that it saves the code cache
- * of everything such a call loads. The cache is for the machine and the Node that build.
+ * Runs the built server once, with one `codex` call against a model in this process, and `exec` in both its forms, so
+ * that they save the code cache of everything that is loaded then. The cache is for the machine and the Node that build.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,6 +23,8 @@ export async function warmUp(dist: string): Promise<string> {
     model.listen(0, '127.0.0.1');
     await once(model, 'listening');
     const answer = await callOnce(dist, folder, (model.address() as AddressInfo).port);
+    await execOnce(dist, folder, ['--json']);
+    await execOnce(dist, folder, []);
     const names = await readdir(join(dist, '.cache'), { recursive: true });
     const note = answer.includes(SAID) ? '' : `, not of a whole call: the server answered ${answer.slice(0, 500)}`;
     return `code cache: ${names.filter(name => name.endsWith('.js')).length} files${note}`;
@@ -77,6 +79,19 @@ async function callOnce(dist: string, folder: string, port: number): Promise<str
     clearTimeout(limit);
     child.kill('SIGKILL');
   }
+}
+
+/** One turn of `exec` with the configuration that is there by now. */
+async function execOnce(dist: string, folder: string, flags: readonly string[]): Promise<void> {
+  const args = [join(dist, 'interpreter.js'), 'exec', '--skip-git-repo-check', ...flags, 'Warm up.'];
+  const child = spawn(process.execPath, args, {
+    cwd: join(folder, 'work'),
+    env: { PATH: process.env.PATH, HOME: folder, INTERPRETER_HOME: join(folder, 'home') },
+    stdio: 'ignore',
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  });
+  await once(child, 'exit');
 }
 
 function configFor(port: number): string {
