@@ -38,7 +38,11 @@ export class ThreadMcp {
     servers.recall(turn.history.flatMap(item => (item.type === 'function_call' ? [item.name] : [])));
     const end = servers.beginTurn(report => this.#tell(report, servers, turn));
     for (const report of servers.reports()) this.#tell(report, servers, turn);
-    return end;
+    return () => {
+      end();
+      // Nobody is told of what happens between turns.
+      this.#completeWith(servers.reports(), turn.emit);
+    };
   }
 
   /** Waits until the first request may be made. An error ends the turn: a server that is required can't be used. */
@@ -59,7 +63,7 @@ export class ThreadMcp {
       if (status.state === 'failed') this.#warnAll([`MCP server \`${server}\` can't be used: ${status.error}`], turn);
     }
     const reports = servers.reports();
-    if (reports.every(one => one.status.state !== 'starting')) this.#completeWith(reports, turn.emit);
+    if (reports.every(({ status }) => isSettled(status.state))) this.#completeWith(reports, turn.emit);
   }
 
   #completeWith(reports: readonly ServerReport[], emit: EventSink): void {
@@ -71,7 +75,7 @@ export class ThreadMcp {
       failed: reports.flatMap(({ server, status }) =>
         status.state === 'failed' ? [{ server, error: status.error }] : [],
       ),
-      cancelled: [],
+      cancelled: reports.flatMap(({ server, status }) => (isSettled(status.state) ? [] : [server])),
     });
   }
 
@@ -82,4 +86,8 @@ export class ThreadMcp {
       warn(text);
     }
   }
+}
+
+function isSettled(state: ServerReport['status']['state']): boolean {
+  return state === 'ready' || state === 'failed';
 }

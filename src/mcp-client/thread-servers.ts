@@ -9,8 +9,10 @@ import { serverLabels } from './tool-names.js';
 
 /** The first request waits for servers about which nothing is known, up to this. */
 const GRACE_MS = 2000;
-/** Once one is ready, the others get as long again as it took, and this at least. */
-const STRAGGLER_MS = 300;
+/** Once one is ready, the others get half as long again as it took, and this at least. */
+const STRAGGLER_MS = 200;
+/** Servers whose tools are remembered are started when the first request is on its way. */
+const OTHERS_AFTER_MS = 50;
 /** A search waits for servers that start, up to this. */
 const SEARCH_WAIT_MS = 30_000;
 
@@ -33,6 +35,9 @@ export class ThreadServers {
   readonly #offered: OfferedTools;
   /** Servers that some request has already waited for. */
   readonly #awaited = new Set<ThreadServer>();
+  /** Those of this turn about which nothing is known. */
+  #unknown: Promise<readonly ThreadServer[]> = Promise.resolve([]);
+  #others: NodeJS.Timeout | undefined;
 
   constructor(pool: ServerPool, { settings, warnings, cwd, search }: ThreadServersOptions) {
     const labels = serverLabels(settings.map(({ name }) => name));
@@ -58,26 +63,36 @@ export class ThreadServers {
     return this.#servers.map(({ settings, server }) => ({ server: settings.name, status: server.status }));
   }
 
-  /** Starts what does not run. `listener` hears of every change until the returned function is called. */
+  /**
+   * Starts what the first request has to wait for. `listener` hears of every change until the returned function is
+   * called.
+   */
   beginTurn(listener: (report: ServerReport) => void): () => void {
     const ends = this.#servers.flatMap(({ settings, server }) => {
       const unsubscribe = server.subscribe(status => listener({ server: settings.name, status }));
       return [unsubscribe, server.use()];
     });
-    for (const { settings, server } of this.#servers) void server.start(settings.required);
+    this.#unknown = Promise.all(this.#servers.map(one => startIfNeeded(one))).then(needed =>
+      this.#servers.filter((_, i) => needed[i]),
+    );
     return () => {
+      clearTimeout(this.#others);
       for (const end of ends) end();
     };
   }
 
   /**
    * Waits until the tools of the first request are known: for required servers until they are ready or have failed, for
-   * others a short while, and not at all for those that are remembered from earlier. Returns the required servers that
-   * are not ready, with the reason.
+   * others a short while, and not at all for those that are remembered from earlier, which are started afterwards.
+   * Returns the required servers that are not ready, with the reason.
    */
   async ready(signal: AbortSignal): Promise<{ server: string; error: string }[]> {
     const required = this.#servers.filter(({ settings }) => settings.required);
-    await Promise.all([this.#grace(signal), this.#wait(required, signal)]);
+    const unknown = (await this.#unknown).filter(one => !this.#awaited.has(one));
+    for (const one of unknown) this.#awaited.add(one);
+    await Promise.all([this.#grace(unknown, signal), this.#wait(required, signal)]);
+    this.#others = setTimeout(() => this.#startOthers(), OTHERS_AFTER_MS);
+    this.#others.unref();
     return required.flatMap(({ settings, server }) => {
       if (server.status.state === 'ready' || signal.aborted) return [];
       const error = server.status.state === 'failed' ? server.status.error : 'it ended right after its start';
@@ -102,11 +117,11 @@ export class ThreadServers {
     this.#offered.recall(names);
   }
 
-  async #grace(signal: AbortSignal): Promise<void> {
-    const fresh = this.#servers.filter(one => !this.#awaited.has(one));
-    for (const one of fresh) this.#awaited.add(one);
-    const known = await Promise.all(fresh.map(({ server }) => server.recall()));
-    const unknown = fresh.filter(({ server }, i) => known[i] === null && !server.isFailing);
+  #startOthers(): void {
+    for (const { server } of this.#servers) void server.start();
+  }
+
+  async #grace(unknown: readonly ThreadServer[], signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const limit = graceLimit(unknown);
       const ages = unknown.flatMap(({ server }) => (server.status.state === 'starting' ? [server.startMs ?? 0] : []));
@@ -143,10 +158,20 @@ export class ThreadServers {
   }
 }
 
+/** True when the first request has to know more about this server than is known. */
+async function startIfNeeded({ settings, server }: ThreadServer): Promise<boolean> {
+  // Also one that failed before: somebody depends on it.
+  if (settings.required) void server.start(true);
+  const known = await server.recall();
+  if (known !== null || server.isFailing) return false;
+  void server.start();
+  return true;
+}
+
 /** How long a server may have been starting until it is no longer waited for, milliseconds. */
 function graceLimit(servers: readonly ThreadServer[]): number {
   const taken = servers.flatMap(({ server }) => (server.status.state === 'ready' ? [server.startMs ?? 0] : []));
   if (taken.length === 0) return GRACE_MS;
   const longest = Math.max(...taken);
-  return Math.min(GRACE_MS, Math.max(2 * longest, longest + STRAGGLER_MS));
+  return Math.min(GRACE_MS, Math.max(1.5 * longest, longest + STRAGGLER_MS));
 }

@@ -113,9 +113,19 @@ describe('what is remembered of a server', () => {
     await world.thread([settings]);
     await world.close();
     const thread = await world.thread([settings]);
-    expect(thread.state('fk')).toBe('starting');
+    expect(thread.state('fk')).toBe('idle');
     expect(thread.names()).toEqual(['mcp__fk__echo']);
     expect((await thread.call('mcp__fk__echo')).text).toBe('echo got {}');
+  });
+
+  test('it is started although nobody calls it, and its tools are those it has now', async () => {
+    const world = new McpWorld();
+    const settings = world.scripted({ tools: [{ name: 'echo' }] });
+    await world.thread([settings]);
+    await world.close();
+    const thread = await world.thread([settings]);
+    await eventually(() => thread.state('fk') === 'ready');
+    expect(world.starts()).toBe(2);
   });
 
   test('that it failed: it is not waited for again', async () => {
@@ -125,7 +135,8 @@ describe('what is remembered of a server', () => {
     expect(first.state('fk')).toContain('failed');
     await world.close();
     const thread = await world.thread([silent]);
-    expect(thread.state('fk')).toBe('starting');
+    expect(thread.state('fk')).toBe('idle');
+    await eventually(() => thread.state('fk').startsWith('failed'));
   });
 
   test('is given up for what the server says', async () => {
