@@ -348,11 +348,19 @@ class RunningCalls {
     this.count = 0;
   }
 
-  /** Waits for the outputs and puts them into the history. */
+  /**
+   * Waits for the outputs and puts them into the history. Each is told as soon as it is there, so that it outlives a
+   * crash while others still run.
+   */
   async settle(): Promise<void> {
     const pending = this.#pending;
     this.#pending = [];
-    for (const { output } of pending) addToHistory(this.#state, this.#turn, [await output]);
+    const outputs = pending.map(async ({ output }) => {
+      const item = await output;
+      this.#turn.emit({ type: 'history.added', item });
+      return item;
+    });
+    this.#state.history.push(...(await Promise.all(outputs)));
   }
 }
 

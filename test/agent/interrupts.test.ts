@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/protocol/index.js';
 import { AgentWorld, runTurn } from '../support/agent-world.js';
-import { processesWith, uniqueSeconds } from '../support/processes.js';
+import { processesOf, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
 import { type ModelAnswerScript, outputOf, textsOf } from '../support/scripted-provider.js';
 import { until } from '../support/until.js';
@@ -39,25 +39,29 @@ const stubborn: [string, (seconds: string) => string, number][] = [
   ['a pipeline with children in the background', s => `(sleep ${s} & sleep ${s}; wait) | cat`, 2],
   ['children in sessions of their own', s => `setsid sleep ${s} & setsid sh -c 'sleep ${s}; true' & sleep ${s}`, 3],
   ['daemons that left their parents', s => `(setsid nohup sleep ${s} >/dev/null 2>&1 &) ; sleep ${s}`, 2],
-  ['a child that was stopped', s => `sleep ${s} & kill -STOP $!; wait`, 1],
+  [
+    'a child that was stopped',
+    s => `sleep ${s} & while ! grep -q sleep /proc/$!/cmdline; do :; done; kill -STOP $!; wait`,
+    1,
+  ],
 ];
 
 function killsEverything(mode: string): void {
   it.each(stubborn)('ends %s', async (_name, script, count) => {
     const seconds = uniqueSeconds();
     const world = new AgentWorld([exec(script(seconds))]);
-    const started = () => processesWith(`sleep ${seconds}`).length >= count;
+    const started = () => processesOf(`sleep ${seconds}`).length >= count;
     const { turn } = await interrupted(world, started, [`sandbox_mode=${mode}`]);
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(processesOf(`sleep ${seconds}`)).toEqual([]);
     expect(turn).toMatchObject({ status: 'aborted', aborted_by: 'signal' });
   });
 
   it('ends a command with a terminal', async () => {
     const seconds = uniqueSeconds();
     const world = new AgentWorld([exec(`trap '' HUP INT; sleep ${seconds}; true`, { tty: true })]);
-    const started = () => processesWith(`sleep ${seconds}`).length >= 1;
+    const started = () => processesOf(`sleep ${seconds}`).length >= 1;
     await interrupted(world, started, [`sandbox_mode=${mode}`]);
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(processesOf(`sleep ${seconds}`)).toEqual([]);
   });
 }
 
@@ -118,7 +122,7 @@ describe('an interrupted turn', () => {
     const seconds = uniqueSeconds();
     const world = new AgentWorld([exec(`sleep ${seconds}`, { yield_time_ms: 250 }), [{ stall: true }]]);
     await interrupted(world, () => world.provider.requests.length === 2);
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(processesOf(`sleep ${seconds}`)).toEqual([]);
   });
 
   it('leaves alone what an earlier turn left running, also while it waits for that', async () => {
@@ -138,7 +142,7 @@ describe('an interrupted turn', () => {
       },
     });
     expect(await running).toMatchObject({ status: 'aborted' });
-    expect(processesWith(`sleep ${seconds}`)).toHaveLength(1);
+    expect(processesOf(`sleep ${seconds}`)).toHaveLength(1);
     await runTurn(thread, 'and?');
     const [second, third] = world.provider.requests.slice(-2);
     expect(outputOf(second, 'poll')).toBeUndefined();

@@ -10,7 +10,7 @@ import { findRollout, moveRollout } from '../../src/rollout/index.js';
 import { allFaults } from '../rollout/role-rules.js';
 import { AgentWorld, runTurn } from '../support/agent-world.js';
 import { DOT } from '../support/dot-image.js';
-import { processesWith, uniqueSeconds } from '../support/processes.js';
+import { processesOf, uniqueSeconds } from '../support/processes.js';
 import { type ModelAnswerScript, outputOf, textsOf } from '../support/scripted-provider.js';
 import { until } from '../support/until.js';
 
@@ -291,9 +291,9 @@ describe('closing', () => {
     const thread = await manager.startThread(world.config(), 'mcp');
     const running = runTurn(thread, 'p1');
     const waiting = runTurn(thread, 'p2');
-    await until(() => processesWith(`sleep ${seconds}`).length > 0);
+    await until(() => processesOf(`sleep ${seconds}`).length > 0);
     await manager.close();
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(processesOf(`sleep ${seconds}`)).toEqual([]);
     expect(await running).toMatchObject({ status: 'aborted', aborted_by: 'signal' });
     expect(await waiting).toMatchObject({ status: 'aborted', events: [] });
     expect(readFileSync(thread.settings.rollout_path ?? '', 'utf8')).toContain('turn_aborted');
@@ -305,9 +305,9 @@ describe('closing', () => {
     const world = new AgentWorld([[{ shell: `sleep ${seconds}`, args: { yield_time_ms: 250 } }]]);
     const manager = world.manager();
     await runTurn(await manager.startThread(world.config(), 'mcp'), 'p1');
-    expect(processesWith(`sleep ${seconds}`)).not.toEqual([]);
+    expect(processesOf(`sleep ${seconds}`)).not.toEqual([]);
     await manager.close();
-    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(processesOf(`sleep ${seconds}`)).toEqual([]);
   });
 
   it.each<[string, Partial<AgentDeps>, Partial<RunOptions>]>([
@@ -326,7 +326,7 @@ describe('closing', () => {
       },
     });
     await until(() => waits);
-    await manager.close();
+    expect(await manager.close()).toBeUndefined();
   });
 });
 
@@ -334,9 +334,7 @@ describe('closing', () => {
 function silent(settings: ProviderSettings): Provider {
   return {
     settings,
-    async *stream() {
-      await new Promise(() => {});
-    },
+    stream: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
   };
 }
 
