@@ -76,6 +76,14 @@ test('a schema of zod gives a typed answer, a JSON Schema a parsed one', async (
   expect(readdirSync(tmpdir()).filter(name => name.startsWith('interpreter-output-schema-'))).toEqual([]);
 });
 
+test('a schema of the first releases of zod 4, which can not say itself, is converted', async () => {
+  const { world, start } = await create([answer({ say: '{"a":1}' })]);
+  const outputSchema = z.object({ a: z.number() });
+  Object.defineProperty(outputSchema['~standard'], 'jsonSchema', { value: undefined });
+  expect((await start().run('hi', { outputSchema })).output).toEqual({ a: 1 });
+  expect(world.server.requests[0]?.body['text']).toMatchObject({ format: { schema: { required: ['a'] } } });
+});
+
 test('an answer that only the library can refuse is an OutputSchemaError', async () => {
   const { start } = await create([answer({ say: '{"a":1}' })]);
   const outputSchema = z.object({ a: z.number().refine(a => a > 1, 'too small') });
