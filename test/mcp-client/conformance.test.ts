@@ -26,6 +26,8 @@ const USUAL = [
 const OTHERS = [
   'tools_call',
   'json-schema-2020-12-preservation',
+  'json-schema-2020-12-preservation@2026-07-28',
+  'auth/scope-step-up',
   'auth/basic-cimd',
   'http-standard-headers',
   'http-invalid-tool-headers',
