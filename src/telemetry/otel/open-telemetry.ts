@@ -15,6 +15,7 @@ import { messageOf, within } from '../../util/index.js';
 import { remembering } from '../redact.js';
 import type { Destination, Signal, SignalPlan } from '../signals.js';
 import type { Telemetry, TelemetryOptions } from '../telemetry.js';
+import { Deferred } from './deferred.js';
 import { type Exporters, exporterOptions } from './exporters.js';
 import { loadExporters } from './load-exporters.js';
 import { createMetricRecorder } from './metric-recorder.js';
@@ -40,7 +41,9 @@ export async function openTelemetry(plan: SignalPlan, options: TelemetryOptions)
     providers.push(provider);
     return provider;
   };
+  const deferred = new Deferred(error => options.log('debug', `telemetry: ${messageOf(error)}`));
   const tracer = new OtelTracer({
+    deferred,
     tracer: traces && opened(tracerProvider(traces, resource)).getTracer(SCOPE, options.version),
     logger: logs && opened(loggerProvider(logs, resource)).getLogger(SCOPE, options.version),
     metrics: metrics && createMetricRecorder(opened(meterProvider(metrics, resource)).getMeter(SCOPE, options.version)),
@@ -51,6 +54,7 @@ export async function openTelemetry(plan: SignalPlan, options: TelemetryOptions)
   return {
     tracer,
     close: async ms => {
+      deferred.drain();
       await within(Promise.allSettled(providers.map(provider => provider.shutdown())), ms);
     },
   };

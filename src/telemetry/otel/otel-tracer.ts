@@ -23,6 +23,7 @@ import {
 } from '../../util/index.js';
 import { type CleanOptions, cleanAttributes } from '../clean-attributes.js';
 import { isMetricName, metricsOfEvent } from '../metrics.js';
+import type { Deferred } from './deferred.js';
 import type { MetricRecorder } from './metric-recorder.js';
 
 export type OtelTracerOptions = {
@@ -34,6 +35,8 @@ export type OtelTracerOptions = {
   readonly clean: CleanOptions;
   /** Of the product. */
   readonly version: string;
+  /** Everything but what a turn needs at once: the ids of its spans. */
+  readonly deferred: Deferred;
 };
 
 export class OtelTracer implements Tracer {
@@ -55,8 +58,9 @@ export class OtelTracer implements Tracer {
   }
 
   count(name: string, value: number, attributes: Attributes = {}): void {
-    const { metrics, clean } = this.#options;
-    if (isMetricName(name)) metrics?.(name, value, cleanAttributes(attributes, clean));
+    const { metrics, clean, deferred } = this.#options;
+    if (metrics === null || !isMetricName(name)) return;
+    deferred.add(() => metrics(name, value, cleanAttributes(attributes, clean)));
   }
 }
 
@@ -87,18 +91,18 @@ type NewSpan = {
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 function openSpan(telemetry: OtelTracerOptions, place: Place, { name, attributes, options }: NewSpan): Span {
-  const { tracer, spanAttributes, clean } = telemetry;
+  const { tracer, spanAttributes, clean, deferred } = telemetry;
   const scope = { ...place.scope, ...options?.scope };
   if (tracer === null) return new OtelSpan(telemetry, null, { ...place, scope });
   const span = tracer.startSpan(
     clean.redact(name),
     {
       kind: KINDS[options?.kind ?? 'internal'],
-      attributes: cleanAttributes({ ...spanAttributes, ...attributes }, clean),
-      ...(options?.startedAtMs === undefined ? {} : { startTime: options.startedAtMs }),
+      startTime: options?.startedAtMs ?? Date.now(),
     },
     place.context,
   );
+  deferred.add(() => span.setAttributes(cleanAttributes({ ...spanAttributes, ...attributes }, clean)));
   return new OtelSpan(telemetry, span, { ...place, context: trace.setSpan(place.context, span), scope });
 }
 
@@ -107,6 +111,8 @@ class OtelSpan implements Span {
   /** null: spans are not sent. */
   readonly #span: OtelApiSpan | null;
   readonly #place: Place;
+  readonly #madeAtMs = Date.now();
+  readonly #madeAt = performance.now();
 
   constructor(telemetry: OtelTracerOptions, span: OtelApiSpan | null, place: Place) {
     this.#telemetry = telemetry;
@@ -115,16 +121,26 @@ class OtelSpan implements Span {
   }
 
   setAttributes(attributes: Attributes): void {
-    this.#span?.setAttributes(cleanAttributes(attributes, this.#telemetry.clean));
+    const span = this.#span;
+    const { clean, deferred } = this.#telemetry;
+    if (span !== null) deferred.add(() => span.setAttributes(cleanAttributes(attributes, clean)));
   }
 
   fail(type: string): void {
-    this.setAttributes({ 'error.type': type });
-    this.#span?.setStatus({ code: SpanStatusCode.ERROR, message: this.#telemetry.clean.redact(type) });
+    const span = this.#span;
+    const { clean, deferred } = this.#telemetry;
+    if (span === null) return;
+    deferred.add(() => {
+      span.setAttributes(cleanAttributes({ 'error.type': type }, clean));
+      span.setStatus({ code: SpanStatusCode.ERROR, message: clean.redact(type) });
+    });
   }
 
   end(): void {
-    this.#span?.end();
+    const span = this.#span;
+    // Steady within a span, whatever happens to the clock, and finer than milliseconds.
+    const endedAtMs = this.#madeAtMs + performance.now() - this.#madeAt;
+    if (span !== null) this.#telemetry.deferred.add(() => span.end(endedAtMs));
   }
 
   span(name: string, attributes: Attributes = {}, options?: SpanOptions): Span {
@@ -144,9 +160,15 @@ class OtelSpan implements Span {
 }
 
 function tell(telemetry: OtelTracerOptions, context: Context, name: string, attributes: Attributes): void {
+  const now = new Date();
+  telemetry.deferred.add(() => tellNow(telemetry, { context, name, attributes, now }));
+}
+
+type Told = { readonly context: Context; readonly name: string; readonly attributes: Attributes; readonly now: Date };
+
+function tellNow(telemetry: OtelTracerOptions, { context, name, attributes, now }: Told): void {
   const { logger, metrics, clean, version } = telemetry;
   if (logger !== null) {
-    const now = new Date();
     const told = cleanAttributes(attributes, clean);
     told['event.name'] = name;
     told['event.timestamp'] = now.toISOString();
