@@ -33,7 +33,7 @@ export function createHttpTransport({ settings, env, fetch, auth }: HttpTranspor
 }
 
 /** Header names and values; a missing variable would only be a puzzling 401 later. */
-export function headersOf(settings: HttpSettings, env: McpEnv): Record<string, string> {
+function headersOf(settings: HttpSettings, env: McpEnv): Record<string, string> {
   const read = (variable: string, what: string): string => {
     const value = env[variable];
     if (value) return value;

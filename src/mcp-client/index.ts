@@ -5,8 +5,7 @@
  */
 export type { McpClientDeps } from './deps.js';
 export { type Inspection, inspectServers } from './inspect-server.js';
-export { type LoggedIn, type LogInOptions, logIn } from './oauth/log-in.js';
+export { type LogInOptions, logIn } from './oauth/log-in.js';
 export { LoginStore } from './oauth/login-store.js';
-export type { ServerStatus } from './server.js';
 export { createMcpServers, type McpServers } from './servers.js';
 export type { ServerReport, ThreadServers } from './thread-servers.js';

@@ -14,7 +14,7 @@ const SUB_COMMAND = 'mcp-server';
 const OWN_NAMES = new Set(['interpreter', 'interpreter.js', 'open-interpreter']);
 
 /** 0 = nobody has started us as an MCP server of theirs. */
-export function nestingDepth(env: McpEnv): number {
+function nestingDepth(env: McpEnv): number {
   const depth = Number(env[DEPTH_VARIABLE] ?? '0');
   return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
 }

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '../..');
 const suite = path.join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const hook = path.join(import.meta.dirname, 'glob-for-node-20.mjs');
+const hook = path.join(import.meta.dirname, '../fixtures/glob-for-node-20.mjs');
 const LIMIT_MS = 90_000;
 
 const USUAL = [
