@@ -42,11 +42,9 @@ export function planBwrap(facts: PlanFacts): string[] {
   ];
 }
 
-/** Folders that must exist while the command runs and mean nothing; `absent` ones are made and removed by us. */
-export function mountPointsOf(layout: Layout): { path: string; absent: boolean }[] {
-  return layout.rules
-    .filter(rule => rule.access === 'read' && isMade(rule))
-    .map(rule => ({ path: rule.path, absent: rule.state === 'absent' }));
+/** Folders that must exist while the command runs and mean nothing. */
+export function mountPointsOf(layout: Layout): string[] {
+  return layout.rules.filter(rule => rule.access === 'read' && isMade(rule)).map(rule => rule.path);
 }
 
 function namespaces(facts: PlanFacts): string[] {

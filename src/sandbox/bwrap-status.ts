@@ -42,19 +42,26 @@ export class BwrapStatus {
  * `head` is the beginning of stderr (of the whole output on a terminal). `status` null: bubblewrap could not be asked,
  * and its words decide.
  */
-export function bwrapResult(spec: CommandSpec, exit: ChildExit, head: string, status: string | null): CommandResult {
+export async function bwrapResult(
+  spec: CommandSpec,
+  exit: ChildExit,
+  head: string,
+  status: BwrapStatus | null,
+): Promise<CommandResult> {
   const exit_code = exitCodeOf(exit);
+  // With any other code than 1 it was the command that ended.
+  if (exit.code !== 1) {
+    return { type: 'exited', exit_code, signal: exit.signal ?? (exit_code > 128 ? signalName(exit_code - 128) : null) };
+  }
   const missing = /^bwrap: execvp .*?: (.*?)\r?$/m.exec(head)?.[1];
-  if (missing !== undefined && exit_code === 1) {
+  if (missing !== undefined) {
     return {
       type: 'not_started',
       reason: 'missing',
       message: `${spec.argv[0] ?? ''} can't be started in the sandbox: ${missing}.`,
     };
   }
-  const ran = status === null ? exit_code !== 1 || !/^bwrap: /m.test(head) : status.includes('"exit-code"');
-  if (ran || exit.code === null) {
-    return { type: 'exited', exit_code, signal: exit.signal ?? (exit_code > 128 ? signalName(exit_code - 128) : null) };
-  }
+  const ran = status === null ? !/^bwrap: /m.test(head) : (await status.text).includes('"exit-code"');
+  if (ran) return { type: 'exited', exit_code, signal: null };
   return { type: 'not_started', reason: 'sandbox', message: refusal(spec.policy, explainBwrapFailure(head)) };
 }

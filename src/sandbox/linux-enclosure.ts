@@ -107,18 +107,15 @@ export class LinuxEnclosure implements Enclosure {
     const here = { type: 'here', seccompFd, statusFd: status && opened.addReport() } as const;
     const facts = { ...parts.facts, matches: parts.matches };
     const filter: Filter = crossing ? { type: 'bridge', socket: crossing.socket } : here;
-    const look = () => {
-      const layout = readLayout(spec.policy, facts);
-      return { layout, mountPoints: layout.problems.length === 0 ? mountPointsOf(layout) : [] };
-    };
-    const [{ layout }, hold] = await this.#options.mounts.hold(look);
+    const layout = readLayout(spec.policy, facts);
+    const [cause] = layout.problems;
+    if (cause !== undefined) return { cause, advice: 'change the folder or the configuration as said' };
+    const hold = await this.#options.mounts.hold(mountPointsOf(layout));
     opened.onRelease(async () => {
       // In front of a bridge the number is one of the outer sandbox.
       if (status && !crossing) await status.isGone();
       await hold.release();
     });
-    const [cause] = layout.problems;
-    if (cause !== undefined) return { cause, advice: 'change the folder or the configuration as said' };
 
     const args = planBwrap({
       ...base(spec),
@@ -142,7 +139,7 @@ export class LinuxEnclosure implements Enclosure {
       closeDescriptors: () => {
         if (terminal !== 'own') opened.closeDescriptors();
       },
-      resultOf: async (exit, head) => bwrapResult(spec, exit, head, status && (await status.text)),
+      resultOf: (exit, head) => bwrapResult(spec, exit, head, status),
       release: () => opened.release(),
     };
   }

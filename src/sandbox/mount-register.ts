@@ -6,15 +6,23 @@
  * Each server says in `STATE/servers/<server>/mounts/held` what its commands use, with lines `used PATH` and
  * `made PATH` (the watchdog reads them too); what a dead server has left is swept.
  */
-import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  lstatSync,
+  mkdir,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileLock } from './file-lock.js';
 import { mountedElsewhere } from './foreign-mounts.js';
 import { isDeadServer, ownerFile, type ServerDirectory } from './server-directory.js';
-
-export type MountPoint = { readonly path: string; readonly absent: boolean };
 
 /** A command's hold on its mount points. */
 export type MountHold = {
@@ -38,6 +46,7 @@ export class MountRegister {
   /** One attempt to remove after the other. */
   #attempts: Promise<void> = Promise.resolve();
   #retries = 0;
+  #file: number | null = null;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(stateDir: string, server: ServerDirectory) {
@@ -48,19 +57,16 @@ export class MountRegister {
   }
 
   /**
-   * `look` reads from the disk what is needed, and may run twice. What is absent will be made by the sandbox itself.
-   * Throws when the state folder can't be written.
+   * `paths`: what is not there, or empty. What is not there is made, by us or by the sandbox itself, and removed after
+   * the last use. Throws when the state folder can't be written.
    */
-  async hold<T extends { readonly mountPoints: readonly MountPoint[] }>(look: () => T): Promise<[T, MountHold]> {
-    if (this.#used.size > 0) {
-      const seen = look();
-      // What a running command of ours uses is safe from everybody.
-      if (seen.mountPoints.every(({ path }) => this.#used.has(path))) return [seen, this.#take(seen.mountPoints)];
-    }
+  async hold(paths: readonly string[]): Promise<MountHold> {
+    // What a running command of ours uses is safe from everybody.
+    if (paths.every(path => this.#used.has(path))) return this.#take(paths, []);
     return this.#lock.run(() => {
-      const seen = look();
-      if (seen.mountPoints.length > 0) this.#claim(seen.mountPoints);
-      return [seen, this.#take(seen.mountPoints)];
+      const absent = paths.filter(path => lstatSync(path, { throwIfNoEntry: false }) === undefined);
+      this.#claim(paths, absent);
+      return this.#take(paths, absent);
     });
   }
 
@@ -75,32 +81,36 @@ export class MountRegister {
     return left.size === 0;
   }
 
-  /** Removes everything that is no longer used. False: something is still in use by others. */
+  /** At the end: removes everything that is no longer used. False: something is still in use by others. */
   async settle(): Promise<boolean> {
     clearTimeout(this.#retry);
     for (const pause of [...PAUSES, 0]) {
       await this.#removeUnused();
-      if (this.#unused().size === 0) return true;
+      if (this.#unused().size === 0) break;
       await sleep(pause);
     }
-    return false;
+    this.#closeFile();
+    return this.#unused().size === 0;
   }
 
   /** Under the lock: says that we use these, and which of them have to be removed afterwards. */
-  #claim(points: readonly MountPoint[]): void {
-    const present = points.filter(point => !point.absent && !this.#made.has(point.path)).map(point => point.path);
-    for (const { path, absent } of points) if (absent) this.#made.add(path);
-    for (const path of present.length === 0 ? [] : this.#madeByOthers(present)) this.#made.add(path);
-    this.#write([...this.#used.keys(), ...points.map(point => point.path)]);
+  #claim(paths: readonly string[], absent: readonly string[]): void {
+    for (const path of absent) this.#made.add(path);
+    const unexplained = paths.filter(path => !this.#made.has(path));
+    for (const path of unexplained.length === 0 ? [] : this.#madeByOthers(unexplained)) this.#made.add(path);
+    this.#write([...this.#used.keys(), ...paths]);
   }
 
-  #take(points: readonly MountPoint[]): MountHold {
-    for (const { path } of points) this.#used.set(path, (this.#used.get(path) ?? 0) + 1);
+  #take(paths: readonly string[], absent: readonly string[]): MountHold {
+    for (const path of paths) this.#used.set(path, (this.#used.get(path) ?? 0) + 1);
+    // Not waited for: the sandbox makes what it finds missing, but by then they are there, at no cost of time.
+    const made = Promise.all(absent.map(makeDirectory));
     return {
-      release: () => {
-        for (const { path } of points) this.#letGo(path);
+      release: async () => {
+        await made;
+        for (const path of paths) this.#letGo(path);
         this.#retries = 0;
-        return this.#removeUnused();
+        await this.#removeUnused();
       },
     };
   }
@@ -166,14 +176,21 @@ export class MountRegister {
     return busy;
   }
 
+  /** Over the old text, which is cut off afterwards: there is never less in the file than what is held. */
   #write(used: readonly string[]): void {
     const lines = [
       ...new Set(used.map(path => `used ${escapePath(path)}\n`)),
       ...[...this.#made].map(path => `made ${escapePath(path)}\n`),
     ];
-    const file = markerFile(this.#server.path);
-    if (lines.length > 0) writeFileSync(file, lines.join(''), { mode: 0o600 });
-    else removeFile(file);
+    const text = Buffer.from(lines.join(''));
+    this.#file ??= openSync(markerFile(this.#server.path), 'w', 0o600);
+    writeSync(this.#file, text, 0, text.length, 0);
+    ftruncateSync(this.#file, text.length);
+  }
+
+  #closeFile(): void {
+    if (this.#file !== null) closeSync(this.#file);
+    this.#file = null;
   }
 
   #otherMarkers(): { id: string; marker: Marker }[] {
@@ -213,18 +230,15 @@ function unescapePath(text: string): string {
   return text.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
+/** Resolves in any case: it may be there already, and when it can't be made the sandbox will say so. */
+function makeDirectory(path: string): Promise<void> {
+  return new Promise(resolve => mkdir(path, 0o755, () => resolve()));
+}
+
 async function removeEmptyDirectory(path: string): Promise<void> {
   try {
     await rmdir(path);
   } catch {
     // Somebody has put something into it, or it is gone: then it is not ours to remove.
-  }
-}
-
-function removeFile(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was not there.
   }
 }

@@ -4,7 +4,7 @@
  * one `mkfifo`; each is opened at both ends, unlinked and used once.
  */
 import { execFile } from 'node:child_process';
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, unlink } from 'node:fs';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 
@@ -87,7 +87,8 @@ export function openForWriting(path: string): PipeEnds {
 function complete(path: string, fd: number, open: () => { theirs: number; ours: () => Socket }): PipeEnds {
   try {
     const ends = open();
-    unlinkSync(path);
+    // Nobody waits for the name to go; one that stays goes with the folder.
+    unlink(path, () => {});
     return { theirs: ends.theirs, ours: ends.ours() };
   } catch (error) {
     closeSync(fd);

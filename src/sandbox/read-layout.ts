@@ -159,8 +159,8 @@ function protectedNames(folder: string, roots: readonly PathRule[], problems: st
 function homeRules(roots: readonly PathRule[], facts: LayoutFacts): { whole: PathRule[]; parts: PathRule[] } {
   const home = realPathOf(facts.home);
   const own = (facts.ownFolders ?? []).flatMap(folder => realPathOf(folder) ?? []);
-  const parts = home === null ? [] : HOME_PARTS.map(part => join(home, part)).filter(lstatExists);
   const holdsRoot = (folder: string) => roots.some(root => isInside(root.path, folder));
+  const parts = home !== null && holdsRoot(home) ? HOME_PARTS.map(part => join(home, part)).filter(lstatExists) : [];
   return {
     whole: home !== null && isUnder(home, roots) ? [readOnly(home, 'home')] : [],
     parts: [...parts.filter(holdsRoot), ...own.filter(folder => holdsRoot(folder) || isUnder(folder, roots))].map(
