@@ -15,7 +15,7 @@ export type AnswerStep =
   | { plan: string };
 
 /** Tokens of one answer. */
-const ANSWER_USAGE = { input_tokens: 100, cached_tokens: 10, output_tokens: 20, reasoning_tokens: 5 };
+export const ANSWER_USAGE = { input_tokens: 100, cached_tokens: 10, output_tokens: 20, reasoning_tokens: 5 };
 
 let calls = 0;
 
