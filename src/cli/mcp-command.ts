@@ -147,7 +147,13 @@ function asJson(
   return [...enabled, ...disabled.map(name => ({ name, enabled: false, state: 'disabled' }))];
 }
 
-const AUTH_WORDS = { none: '-', bearer_token: 'bearer token', headers: 'headers', login: 'logged in' } as const;
+const AUTH_WORDS = {
+  none: '-',
+  bearer_token: 'bearer token',
+  headers: 'headers',
+  login: 'logged in',
+  login_needed: 'login needed',
+} as const;
 
 function table(
   servers: readonly McpServerSettings[],

@@ -156,7 +156,8 @@ export class CommandTransport implements Transport {
   }
 
   #note(line: string): void {
-    const text = line.trimEnd();
+    // Colours and the like are for a terminal that it does not have.
+    const text = line.replaceAll(/\u001b\[[0-9;]*[A-Za-z]|\p{Cc}/gu, '').trimEnd();
     this.lastWords = text.slice(0, 300);
     this.#options.log('info', `[${this.#options.name}] ${text}`);
   }

@@ -1,5 +1,6 @@
 /** What an error of the SDK or of the network means, in words for models and people. */
 import { messageOf } from '../util/index.js';
+import { LOGIN_WANTED } from './login-wanted.js';
 import { LoginNeededError } from './oauth/login-needed.js';
 import type * as Sdk from './sdk.js';
 
@@ -46,7 +47,7 @@ function httpFailure(status: number, message: string, name: string): Failure {
 }
 
 function loginHint(name: string): string {
-  return `it wants a login; log in with \`interpreter mcp login ${name}\`, or set bearer_token_env_var`;
+  return `${LOGIN_WANTED}; log in with \`interpreter mcp login ${name}\`, or set bearer_token_env_var`;
 }
 
 /** `fetch` says no more than "fetch failed"; the reason is in the cause. */

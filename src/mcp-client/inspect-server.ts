@@ -2,6 +2,7 @@
 import type { McpServerSettings } from '../protocol/index.js';
 import { within } from '../util/index.js';
 import type { McpClientDeps } from './deps.js';
+import { LOGIN_WANTED } from './login-wanted.js';
 import { LoginStore } from './oauth/login-store.js';
 import { ServerPool } from './server-pool.js';
 
@@ -11,7 +12,7 @@ export type Inspection = {
   readonly error: string | null;
   /** Of those that the settings let through; null when it did not answer. */
   readonly tools: number | null;
-  readonly auth: 'none' | 'bearer_token' | 'headers' | 'login';
+  readonly auth: 'none' | 'bearer_token' | 'headers' | 'login' | 'login_needed';
 };
 
 /** All at once; each within `limitMs`. */
@@ -47,7 +48,7 @@ async function inspect(
     return { name, state: 'ready', error: null, tools: chosen.length, auth };
   }
   const error = status.state === 'failed' ? status.error : `no answer within ${limitMs / 1000} s`;
-  return { name, state: 'failed', error, tools: null, auth };
+  return { name, state: 'failed', error, tools: null, auth: error.startsWith(LOGIN_WANTED) ? 'login_needed' : auth };
 }
 
 async function authOf(deps: McpClientDeps, { name, transport }: McpServerSettings): Promise<Inspection['auth']> {

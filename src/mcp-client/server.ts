@@ -10,7 +10,7 @@ import type { ServerTool } from './server-tool.js';
 
 /** Unused for so long, a server is ended; the next use starts it again. */
 const IDLE_MS = 15 * 60_000;
-/** A server that lived for so long was healthy; its end does not count as a failure. */
+/** A server that lived for so long was healthy: what failed before is forgotten. */
 const HEALTHY_MS = 10_000;
 /** The first new start is at once; then 0.5 s, 1 s, 2 s … */
 const FIRST_PAUSE_MS = 500;
@@ -59,6 +59,8 @@ export class Server {
   #notBefore = 0;
   #startedAt = 0;
   #startTookMs: number | null = null;
+  /** When the last good start was over; null after a failure. */
+  #readySince: number | null = null;
   #users = 0;
   #idle: NodeJS.Timeout | undefined;
 
@@ -83,7 +85,7 @@ export class Server {
 
   /** Whether it failed or ended early the last time. */
   get isFailing(): boolean {
-    return this.#failures > 0;
+    return this.#connection === null && this.#failures > 0;
   }
 
   /** Resolves with what is remembered about it; afterwards `tools` shows the tools of that. */
@@ -159,7 +161,9 @@ export class Server {
     const refusal = call.accept(tool);
     if (refusal !== null) return failed(refusal);
     const outcome = await connection.call({ ...call, tool });
-    if (outcome.type === 'failed' && outcome.lost) await this.#drop(connection);
+    // A process that ended has closed its connection itself.
+    const isHttp = this.#options.settings.transport.type === 'http';
+    if (outcome.type === 'failed' && outcome.lost && isHttp) await this.#drop(connection);
     return outcome;
   }
 
@@ -194,7 +198,8 @@ export class Server {
       const { connection, tools } = await this.#open();
       this.#connection = connection;
       this.#tools = tools;
-      this.#startTookMs = performance.now() - this.#startedAt;
+      this.#readySince = performance.now();
+      this.#startTookMs = this.#readySince - this.#startedAt;
       void connection.closed.then(end => this.#onClosed(connection, end));
       this.#set({ state: 'ready' });
       this.#remember(false);
@@ -269,13 +274,11 @@ export class Server {
     if (this.#connection !== connection) return;
     this.#connection = null;
     if (this.#closing.signal.aborted) return;
-    const livedMs = performance.now() - this.#startedAt;
     this.#options.deps.log(
       'warn',
       `MCP server \`${this.#options.settings.name}\`: ${end ?? 'the connection was closed'}.`,
     );
-    if (livedMs < HEALTHY_MS) this.#pause();
-    else this.#failures = 0;
+    this.#countFailure();
     // Its tools stay known: the next use starts it again.
     this.#set({ state: 'idle' });
   }
@@ -298,15 +301,18 @@ export class Server {
   }
 
   #fail(error: string): void {
-    this.#pause();
+    this.#countFailure();
     if (!this.#closing.signal.aborted) {
       this.#options.deps.log('warn', `MCP server \`${this.#options.settings.name}\` can't be used: ${error}`);
     }
     this.#set({ state: 'failed', error });
   }
 
-  #pause(): void {
-    this.#failures++;
+  /** Sets the pause before the next start. The failures before a time in which all was well are forgotten. */
+  #countFailure(): void {
+    const wasHealthy = this.#readySince !== null && performance.now() - this.#readySince >= HEALTHY_MS;
+    this.#readySince = null;
+    this.#failures = wasHealthy ? 1 : this.#failures + 1;
     const pause = this.#failures < 2 ? 0 : FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 2, 10);
     this.#notBefore = performance.now() + Math.min(pause, LONGEST_PAUSE_MS);
   }

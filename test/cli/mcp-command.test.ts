@@ -127,7 +127,7 @@ describe('mcp login', () => {
     const login = await TestLogin.start();
     const { mcp, world } = await commandLine();
     await mcp('add', 'web', '--url', login.mcp.url);
-    expect((await mcp('list')).out).toContain('web: it wants a login');
+    expect((await mcp('list')).out).toMatch(/web +failed +http +login needed +-\n\nweb: it wants a login/);
     const ran = await world.run(['mcp', 'login', 'web', '--file'], {
       onStart: child => {
         let seen = '';
