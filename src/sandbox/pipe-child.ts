@@ -37,6 +37,9 @@ export async function startWithPipes(launch: Launch, { pool, guard }: Means): Pr
   }
 }
 
+/** Of output after the end of the program itself; more than a pipe can hold, so all of its own output is among it. */
+const MAX_LATE_BYTES = 4 * 1024 * 1024;
+
 type Pipes = { stdin: PipeEnds | null; stdout: PipeEnds; stderr: PipeEnds | null };
 type Streams = {
   stdin: { ours: Writable } | null;
@@ -92,13 +95,18 @@ function started(child: ChildProcess): Promise<void> {
 function pipeChild(child: ChildProcess, streams: Streams, report: Readable | null): Child {
   let reading = false;
   let chunks = 0;
+  let hasExited = false;
+  let lateBytes = 0;
   const outputs = [streams.stdout, streams.stderr].flatMap(s => (s ? [s.ours] : []));
   // A broken pipe on either side is seen as the end of the stream; writers get it from their own call.
   for (const stream of [...outputs, streams.stdin?.ours]) stream?.on('error', () => {});
   const exited = new Promise<ChildExit>(resolve => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  void exited.then(() => streams.stdin?.ours.destroy());
+  void exited.then(() => {
+    hasExited = true;
+    streams.stdin?.ours.destroy();
+  });
 
   return {
     pid: child.pid ?? 0,
@@ -113,7 +121,10 @@ function pipeChild(child: ChildProcess, streams: Streams, report: Readable | nul
       ] as const) {
         stream?.on('data', (chunk: Buffer) => {
           chunks++;
+          if (hasExited) lateBytes += chunk.length;
           listener(chunk, name);
+          // A descendant that goes on writing is made to wait, as it would be with nobody at the other end.
+          if (lateBytes > MAX_LATE_BYTES) for (const output of outputs) output.pause();
         });
       }
     },

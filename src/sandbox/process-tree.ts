@@ -69,7 +69,8 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
-  return signalProcess(-pid, signal);
+  // Windows has no groups.
+  return signalProcess(process.platform === 'win32' ? pid : -pid, signal);
 }
 
 function belongsTo(tree: ProcessTree, info: ProcessInfo, all: readonly ProcessInfo[]): boolean {

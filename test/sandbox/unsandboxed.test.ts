@@ -146,6 +146,24 @@ describe('processes in the background', () => {
     command.kill('aborted');
   });
 
+  test('one that never stops writing does not hold up the end, and is made to wait', async () => {
+    const place = makePlace();
+    const command = await start(openSandbox(place), place, 'yes & echo hi');
+    let bytes = 0;
+    command.onOutput(chunk => {
+      bytes += chunk.length;
+    });
+    expect(await command.ended).toEqual(exited(0));
+    const soon = async () => {
+      const before = bytes;
+      await sleep(50);
+      return bytes - before;
+    };
+    while ((await soon()) > 0);
+    expect(bytes).toBeLessThan(16 * 1024 * 1024);
+    command.kill('aborted', 0);
+  });
+
   test('closing ends those that earlier commands have left', async () => {
     const place = makePlace();
     const sandbox = openSandbox(place);
