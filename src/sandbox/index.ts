@@ -1,9 +1,8 @@
 /**
  * Runs one command under a SandboxPolicy; the only door to child processes. It must never run a command with more
- * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals.
+ * rights than its policy gives: what can't be enforced is refused. It decides nothing about approvals. `planning` and
+ * `seccomp` are what it would do, as data.
  */
-
-// The parts that can be looked at without running anything.
 export { type DomainProxyParts, loadDomainProxy } from './domain-access.js';
 export type { Dialer } from './domain-proxy/gate.js';
 export type { SandboxOptions } from './equipment.js';
