@@ -281,6 +281,8 @@ export class AgentThread implements Thread {
     const end = await running.finally(leaveServers);
     if (end.type === 'aborted') await this.#afterInterrupt(turn, clock.prompted ? null : options.input);
     await undo?.end();
+    // The caller may look at the workspace as soon as it has the answer: nothing of ours is to stand there.
+    await this.#deps.sandbox.settled();
     this.#record.timing(turnId, told.timing());
     emit(endEvent(end, turnId, clock));
     if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
