@@ -80,7 +80,7 @@ async function askOnce(options: CompactionOptions, input: HistoryItem[]): Promis
 }
 
 /** Makes `items` at most `budget` bytes: tool outputs are emptied oldest first, then the oldest items go. */
-export function shrink(items: readonly HistoryItem[], budget: number): HistoryItem[] {
+function shrink(items: readonly HistoryItem[], budget: number): HistoryItem[] {
   const kept = [...items];
   let size = sizeOf(kept);
   for (let i = 0; i < kept.length && size > budget; i++) {

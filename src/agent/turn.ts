@@ -85,7 +85,7 @@ export async function compactBeforeTurn(options: TurnOptions): Promise<TurnEnd |
 }
 
 /** Tokens at which a thread is compacted: the configured limit, never above 90 % of the window. */
-export function compactionLimit(config: Config, model: ModelInfo): number {
+function compactionLimit(config: Config, model: ModelInfo): number {
   const most = Math.floor((config.model_context_window ?? model.context_window) * 0.9);
   return Math.min(config.model_auto_compact_token_limit ?? most, most);
 }

@@ -29,7 +29,7 @@ function approvalHint(facts: PolicyFacts, category: Category): string {
 }
 
 /** How the caller can widen the sandbox. */
-export function sandboxHint(facts: PolicyFacts): string {
+function sandboxHint(facts: PolicyFacts): string {
   if (facts.sandbox.type === 'profile') return `The caller can widen the permission profile "${facts.sandbox.name}".`;
   const wider = facts.sandbox.type === 'read-only' ? 'workspace-write' : 'danger-full-access';
   return facts.defaulted.sandbox_policy

@@ -14,8 +14,6 @@ import { flatHeaders, type HttpRequest, type HttpResponse } from './http.js';
 /** Sends requests. Rejects with the network error; its owner calls `close`. */
 export interface Connections {
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Loads what the first request needs, without touching the network. */
-  warm(baseUrl: string): Promise<void>;
   close(): void;
 }
 
@@ -46,9 +44,6 @@ export function createConnections(env: Env): Connections {
   return {
     async send(request) {
       return (await clientFor(request.url.protocol)).send(request);
-    },
-    async warm(baseUrl) {
-      if (URL.canParse(baseUrl)) await clientFor(new URL(baseUrl).protocol);
     },
     close() {
       for (const client of clients.values()) {

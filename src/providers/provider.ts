@@ -74,11 +74,6 @@ async function loadWire(settings: ProviderSettings): Promise<Wire> {
   }
 }
 
-/** Loads what the first request of a provider needs, without touching the network; for a moment when nobody waits. */
-export async function warmProvider(settings: ProviderSettings, connections: Connections): Promise<void> {
-  await Promise.all([loadWire(settings), import('./server-events.js'), connections.warm(settings.base_url)]);
-}
-
 async function* answer(service: Service, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   if (signal.aborted) return yield { type: 'failed', error: ABORTED };
   const wire = await loadWire(service.settings);

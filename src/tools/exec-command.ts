@@ -105,7 +105,7 @@ export async function planCommand(
   };
 }
 
-export function shellArgv(call: ShellCall, facts: ToolFacts): string[] {
+function shellArgv(call: ShellCall, facts: ToolFacts): string[] {
   const login = call.login ?? facts.allow_login_shell;
   return [call.shell ?? facts.shell, login ? '-lc' : '-c', call.script];
 }
@@ -180,7 +180,7 @@ async function start(spec: CommandSpec, { runner, sessions }: ToolContext): Retu
 }
 
 /** Waits until the command ended, the time is up, or the turn was interrupted. */
-export async function waitForEnd(session: ExecSession, ms: number, signal: AbortSignal): Promise<void> {
+async function waitForEnd(session: ExecSession, ms: number, signal: AbortSignal): Promise<void> {
   const stop = new AbortController();
   const stopListening = onAbort(signal, () => stop.abort());
   try {

@@ -7,7 +7,7 @@ export { changeFile, type FileChangeCall } from './change-file.js';
 export { pollCommand, stopCommand } from './command-sessions.js';
 export { defineFunctionTool } from './define-tool.js';
 export { escalationInput, execCommandTool } from './exec-command.js';
-export { type ExecSession, ExecSessions } from './exec-sessions.js';
+export { ExecSessions } from './exec-sessions.js';
 export { type FindFilesCall, findFiles } from './find-files.js';
 export { policyPlaces } from './policy-places.js';
 export { type ReadFileCall, readFile } from './read-file.js';
