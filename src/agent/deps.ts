@@ -13,7 +13,7 @@ export type AgentDeps = {
   /** Absolute path of the user's shell. */
   readonly shell: string;
   /** Folders put on the PATH of commands, behind what is there. */
-  readonly extraPath: readonly string[];
+  readonly extraPath: () => readonly string[];
   readonly sandbox: Sandbox;
   /** The shell grammar, loaded when a verdict first needs it. */
   readonly grammar: ShellGrammarLoader;

@@ -107,7 +107,7 @@ function environment(setup: TurnSetup, sandboxed: boolean): Record<string, strin
   const env = commandEnvironment(config.shell_environment, deps.env, {
     threadId,
     dropNames: providerVariables(config.provider),
-    extraPath: deps.extraPath,
+    extraPath: deps.extraPath(),
   });
   return sandboxed ? { ...env, ...policyEnvironment(sandboxPolicy(setup)) } : env;
 }

@@ -56,7 +56,7 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
     env,
     shell: userShell(env),
     // Looked up by the first command: it takes some milliseconds.
-    get extraPath() {
+    extraPath: () => {
       ripgrep ??= ripgrepFolder();
       return ripgrep;
     },

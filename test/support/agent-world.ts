@@ -112,7 +112,7 @@ export class AgentWorld {
       version: '0.0.0',
       env: this.env(),
       shell: '/bin/sh',
-      extraPath: [],
+      extraPath: () => [],
       sandbox: this.sandbox,
       mcp: this.#servers,
       grammar: createShellGrammarLoader(),

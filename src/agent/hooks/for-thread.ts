@@ -25,7 +25,7 @@ export function createHooks({ id, config, deps, transcriptPath, warn }: ThreadPr
       commandEnvironment(config.shell_environment, deps.env, {
         threadId: id,
         dropNames: providerVariables(config.provider),
-        extraPath: deps.extraPath,
+        extraPath: deps.extraPath(),
       }),
     transcriptPath,
     warn,
