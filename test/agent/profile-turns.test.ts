@@ -11,7 +11,7 @@ import { seen, writeHooks } from './hooks-support.js';
 const call = (name: string, args: object, id: string) => ({ call: name, args, id });
 
 function worldOf(...answers: ModelAnswerScript[]): AgentWorld {
-  return new AgentWorld(answers, { deps: { extraPath: [path.dirname(rgPath)] } });
+  return new AgentWorld(answers, { deps: { extraPath: () => [path.dirname(rgPath)] } });
 }
 
 const harness = (name: string, ...c: string[]) => ({ c: [`harness="${name}"`, ...c] });
