@@ -1,5 +1,13 @@
 /** Replacing old history by a summary, so that a thread outlives its context window. */
-import type { HistoryItem, ModelError, ModelInfo, ModelRequest, Provider, TokenUsage } from '../protocol/index.js';
+import type {
+  ContentPart,
+  HistoryItem,
+  ModelError,
+  ModelInfo,
+  ModelRequest,
+  Provider,
+  TokenUsage,
+} from '../protocol/index.js';
 import { isPrompt } from '../rollout/index.js';
 import { estimateTokens, type Span, type TraceContext, truncateMiddle } from '../util/index.js';
 import { isSummary, message, summaryText } from './context.js';
@@ -126,10 +134,44 @@ function cutText(text: string, bytes: number): string {
 /** What an image counts for, whatever its file size: some 1,500 tokens. */
 const IMAGE_BYTES = 6000;
 
-/** How much of a context window an item takes, in bytes of text. */
+/** What an item counts for beside its text: names, ids, quotation marks. */
+const FRAME_BYTES = 100;
+
+/** How much of a context window an item takes, in bytes of text. Threads are long: nothing is copied to find out. */
 function byteSize(item: HistoryItem): number {
-  return Buffer.byteLength(
-    JSON.stringify(item, (key, value: unknown) => (key === 'image_url' ? 'x'.repeat(IMAGE_BYTES) : value)),
+  switch (item.type) {
+    case 'message':
+      return FRAME_BYTES + sizeOfParts(item.content);
+    case 'reasoning': {
+      const shown = [...item.summary, ...(item.content ?? [])].reduce(
+        (sum, part) => sum + Buffer.byteLength(part.text),
+        0,
+      );
+      return FRAME_BYTES + Math.max(shown, Buffer.byteLength(item.encrypted_content ?? ''));
+    }
+    case 'function_call':
+      return FRAME_BYTES + Buffer.byteLength(item.arguments);
+    case 'custom_tool_call':
+      return FRAME_BYTES + Buffer.byteLength(item.input);
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return (
+        FRAME_BYTES + (typeof item.output === 'string' ? Buffer.byteLength(item.output) : sizeOfParts(item.output))
+      );
+    case 'web_search_call':
+    case 'local_shell_call':
+    case 'tool_search_call':
+    case 'tool_search_output':
+    case 'image_generation_call':
+    case 'compaction':
+      return Buffer.byteLength(JSON.stringify(item));
+  }
+}
+
+function sizeOfParts(parts: readonly ContentPart[]): number {
+  return parts.reduce(
+    (sum, part) => sum + (part.type === 'input_image' ? IMAGE_BYTES : Buffer.byteLength(part.text)),
+    0,
   );
 }
 
