@@ -76,7 +76,7 @@ type Result = { readonly structuredContent: { readonly threadId: string; readonl
 
 export class BenchServer {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, (result: Result) => void>();
+  readonly #waiting = new Map<number, (result: Result | Error) => void>();
   #nextId = 1;
 
   private constructor({ home, cwd }: Place) {
@@ -87,10 +87,15 @@ export class BenchServer {
       env: { ...env, HOME: home, INTERPRETER_HOME: home },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    this.#child.on('close', code => {
+      for (const settle of this.#waiting.values()) settle(new Error(`the server ended with status ${code}`));
+    });
     if (this.#child.stdout === null) return;
     createInterface({ input: this.#child.stdout }).on('line', line => {
       const { id, result } = JSON.parse(line) as { id?: number; result: Result };
-      if (id !== undefined) this.#waiting.get(id)?.(result);
+      if (id === undefined) return;
+      this.#waiting.get(id)?.(result);
+      this.#waiting.delete(id);
     });
   }
 
@@ -113,8 +118,8 @@ export class BenchServer {
 
   #request(method: string, params: object): Promise<Result> {
     const id = this.#nextId++;
-    return new Promise(resolve => {
-      this.#waiting.set(id, resolve);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, result => (result instanceof Error ? reject(result) : resolve(result)));
       this.#child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     });
   }
