@@ -1,6 +1,7 @@
 /** Replacing old history by a summary, so that a thread outlives its context window. */
 import type {
   ContentPart,
+  EventSink,
   HistoryItem,
   ModelError,
   ModelInfo,
@@ -12,7 +13,7 @@ import { isPrompt } from '../rollout/index.js';
 import { estimateTokens, type Span, type TraceContext, truncateMiddle } from '../util/index.js';
 import { isSummary, message, summaryText } from './context.js';
 import { ModelRequestWatch } from './model-request-watch.js';
-import { textOf } from './model-stream.js';
+import { textOf, waitToReconnect } from './model-stream.js';
 
 export const DEFAULT_COMPACT_PROMPT = `The context window is almost full. Write a hand-off summary so that another model can take over this thread and knows nothing else about it. Say:
 - what was asked, with every constraint and preference that was stated;
@@ -47,7 +48,7 @@ export type CompactionOptions = {
   history: readonly HistoryItem[];
   prompt: string;
   signal: AbortSignal;
-  onRetry: (attempt: number, max: number, error: ModelError) => Promise<void>;
+  emit: EventSink;
 };
 
 /** Asks the model for a summary. Where the request itself is too long, old tool outputs go first, then old items. */
@@ -63,7 +64,7 @@ export async function summarise(options: CompactionOptions): Promise<CompactionR
     if (result.error.kind === 'context_window_exceeded' && attempt < MAX_ATTEMPTS && input.length > 0) {
       input = shrink(input, Math.floor(sizeOf(input) * SHRINK));
     } else if (result.error.retryable && reconnects < maxReconnects) {
-      await options.onRetry(++reconnects, maxReconnects, result.error);
+      await waitToReconnect({ ...options, attempt: ++reconnects, max: maxReconnects, error: result.error });
     } else {
       return result;
     }

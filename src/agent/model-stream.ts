@@ -12,7 +12,7 @@ import type {
   Provider,
   TokenUsage,
 } from '../protocol/index.js';
-import { delay, type Span, type TraceContext } from '../util/index.js';
+import { backoffMs, delay, type Span, type TraceContext } from '../util/index.js';
 import { newItemId } from './ids.js';
 import { ModelRequestWatch } from './model-request-watch.js';
 
@@ -45,22 +45,18 @@ export async function streamAnswer(options: StreamOptions): Promise<ModelAnswer>
     if (signal.aborted) return { type: 'aborted' };
     if (answer.type !== 'failed' || !answer.error.retryable || attempt > max) return answer;
     await options.settle();
-    const delayMs = answer.error.retry_after_ms ?? backoffMs(attempt);
-    emit({
-      type: 'retry',
-      attempt,
-      max,
-      message: `Reconnecting... ${attempt}/${max}`,
-      details: answer.error.message,
-      delay_ms: delayMs,
-    });
-    if (!(await delay(delayMs, signal))) return { type: 'aborted' };
+    if (!(await waitToReconnect({ attempt, max, error: answer.error, emit, signal }))) return { type: 'aborted' };
   }
 }
 
-/** 200 ms, doubled each time, plus or minus 10 %. */
-function backoffMs(attempt: number): number {
-  return 200 * 2 ** (attempt - 1) * (0.9 + Math.random() * 0.2);
+export type Reconnect = { attempt: number; max: number; error: ModelError; emit: EventSink; signal: AbortSignal };
+
+/** Tells of the attempt (1, 2, …) that comes, and waits. False: the signal fired. */
+export function waitToReconnect({ attempt, max, error, emit, signal }: Reconnect): Promise<boolean> {
+  const delayMs = error.retry_after_ms ?? backoffMs(attempt);
+  const message = `Reconnecting... ${attempt}/${max}`;
+  emit({ type: 'retry', attempt, max, message, details: error.message, delay_ms: delayMs });
+  return delay(delayMs, signal);
 }
 
 /** What a provider never sends; a stream that just stops is still no answer. */

@@ -12,7 +12,7 @@ import {
   type ToolCallOutputItem,
   type TurnError,
 } from '../protocol/index.js';
-import { delay, type TraceContext } from '../util/index.js';
+import type { TraceContext } from '../util/index.js';
 import type { AnswerCheck } from './answer-check.js';
 import { CallScheduler } from './call-scheduler.js';
 import {
@@ -279,12 +279,7 @@ class TurnLoop {
       history: state.history,
       prompt: state.config.instructions.compact_prompt ?? DEFAULT_COMPACT_PROMPT,
       signal: turn.signal,
-      onRetry: async (attempt, max, error) => {
-        const delayMs = error.retry_after_ms ?? 200 * 2 ** (attempt - 1);
-        const text = `Reconnecting... ${attempt}/${max}`;
-        turn.emit({ type: 'retry', attempt, max, message: text, details: error.message, delay_ms: delayMs });
-        await delay(delayMs, turn.signal);
-      },
+      emit: turn.emit,
     });
     if (result.type === 'aborted') return { type: 'aborted' };
     if (result.type === 'failed') return { type: 'failed', error: compactionError(result.error) };

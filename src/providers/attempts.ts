@@ -1,10 +1,9 @@
 /** The way to an answer: attempts, waits, renewed keys, parts of the request left out, until headers of a success arrive. */
 import type { ModelError, ModelEvent } from '../protocol/index.js';
-import { delay } from '../util/index.js';
+import { backoffMs, delay } from '../util/index.js';
 import { redact } from './error-text.js';
 import { ABORTED, httpError, transportError } from './errors.js';
 import type { Exchange, Opened } from './exchange.js';
-import { backoffMs } from './retry.js';
 import type { WireRequest } from './wire.js';
 
 /** An error body is read up to this many characters. */

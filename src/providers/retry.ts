@@ -2,13 +2,6 @@
 
 /** Longer than this nobody waits inside a turn: the error is then final and says how long it would take. */
 export const LONGEST_WAIT_MS = 120_000;
-const LONGEST_BACKOFF_MS = 20_000;
-
-/** 200 ms, doubled at each attempt (1, 2, …), plus or minus 10 %. */
-export function backoffMs(attempt: number): number {
-  const base = Math.min(200 * 2 ** (attempt - 1), LONGEST_BACKOFF_MS);
-  return Math.round(base * (0.9 + Math.random() * 0.2));
-}
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function retryAfterHeader(headers: Readonly<Record<string, string>>, now = Date.now()): number | undefined {

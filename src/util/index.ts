@@ -1,5 +1,6 @@
 /** Leaf helpers that know no word of the domain. They import nothing of ours and keep no state. */
 export * from './abort.js';
+export * from './backoff.js';
 export * from './build-info.js';
 export * from './errors.js';
 export type { FileComparison, FileState } from './git-diff.js';
