@@ -1,5 +1,6 @@
 /** So many small pieces are made one. */
 const MANY = 256;
+const NEWLINE = 10;
 
 /**
  * The head and the tail of a stream of bytes of any length, in bounded memory. Cuts fall on character boundaries.
@@ -12,17 +13,23 @@ export class HeadTail {
   #tailBytes = 0;
   /** Bytes pushed in all. */
   total = 0;
-  /** Line feeds pushed in all. */
-  lines = 0;
+  #lineFeeds = 0;
+  #lastByte = NEWLINE;
 
   /** `limit`: the most bytes that are kept. */
   constructor(limit: number) {
     this.#half = Math.floor(limit / 2);
   }
 
+  /** Lines pushed in all; the last one may lack its end. */
+  get lines(): number {
+    return this.#lineFeeds + (this.#lastByte === NEWLINE ? 0 : 1);
+  }
+
   push(chunk: Buffer): void {
     this.total += chunk.length;
-    for (let i = chunk.indexOf(10); i >= 0; i = chunk.indexOf(10, i + 1)) this.lines++;
+    this.#lastByte = chunk.at(-1) ?? this.#lastByte;
+    for (let i = chunk.indexOf(NEWLINE); i >= 0; i = chunk.indexOf(NEWLINE, i + 1)) this.#lineFeeds++;
     let rest = chunk;
     const room = this.#half - this.#headBytes;
     if (room > 0) {
