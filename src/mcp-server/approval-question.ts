@@ -3,7 +3,7 @@
  * a form with the possible answers. No field of the form is required: accepting it as it is means "once".
  */
 import type { ApprovalRequest } from '../protocol/index.js';
-import { abridged, changeLines, commandText } from './display.js';
+import { abridged, changeLines, commandText, visible } from './display.js';
 import type { JsonObject, RequestId } from './message.js';
 
 const MAX_COMMAND_LENGTH = 6_000;
@@ -28,7 +28,7 @@ export function questionFor(request: ApprovalRequest): Question {
       const schema = request.requested_schema;
       const isForm = typeof schema === 'object' && schema !== null && 'properties' in schema;
       return {
-        message: `${request.server} asks: ${request.message}`,
+        message: visible(`${request.server} asks: ${request.message}`),
         requestedSchema: isForm ? { ...schema } : { type: 'object', properties: {} },
       };
     }
@@ -76,6 +76,10 @@ export function codexParams(request: ApprovalRequest, callId: RequestId): JsonOb
 
 /** A few words that name the question, for errors and logs. */
 export function questionTitle(request: ApprovalRequest): string {
+  return visible(titleOf(request));
+}
+
+function titleOf(request: ApprovalRequest): string {
   switch (request.type) {
     case 'command':
       return `run \`${abridged(commandText(request.command), 200)}\``;
@@ -145,7 +149,7 @@ function indented(text: string): string {
 }
 
 function lines(parts: readonly (string | null)[]): string {
-  return parts.filter(part => part !== null).join('\n');
+  return visible(parts.filter(part => part !== null).join('\n'));
 }
 
 function decisionForm(rule?: readonly string[]): JsonObject {
@@ -154,7 +158,7 @@ function decisionForm(rule?: readonly string[]): JsonObject {
     ['approved_for_session', 'Approve for the rest of this thread'],
     ...(rule
       ? [
-          ['approved_execpolicy_amendment', `Approve and always allow: ${commandText(rule)} …`] satisfies [
+          ['approved_execpolicy_amendment', `Approve and always allow: ${visible(commandText(rule))} …`] satisfies [
             string,
             string,
           ],

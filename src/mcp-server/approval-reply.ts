@@ -18,7 +18,11 @@ export function readReply(reply: unknown, context: ReplyContext): ApprovalDecisi
   if (!isObject(reply)) return unclear();
   const content = reply.content ?? {};
   if (!isObject(content)) return unclear();
-  if (reply.action === 'decline') return declined(context, noteIn(content));
+  if (reply.action === 'decline') {
+    // Of what another server asked the answer is passed on as it was given, however fast it came.
+    if (context.request.type === 'elicitation') return { type: 'denied', by: 'person', reason: '' };
+    return declined(context, noteIn(content));
+  }
   if (reply.action === 'cancel') return { type: 'denied', by: 'client', reason: 'the question was dismissed' };
   if (reply.action !== undefined && reply.action !== 'accept') return unclear();
   if (context.request.type === 'elicitation') {
@@ -68,7 +72,8 @@ function readDecisionObject(decision: JsonObject, context: ReplyContext): Approv
 
 /** `prefix` may be another one than was proposed: the person may have shortened it. */
 function withRule(prefix: unknown, { request }: ReplyContext): ApprovalDecision {
-  const isPrefix = Array.isArray(prefix) && prefix.length > 0 && prefix.every(word => typeof word === 'string');
+  const isPrefix =
+    Array.isArray(prefix) && prefix.length > 0 && prefix.every(word => typeof word === 'string' && word !== '');
   return isPrefix && request.type === 'command' ? { type: 'approved_with_rule', prefix } : unclear();
 }
 

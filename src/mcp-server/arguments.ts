@@ -103,6 +103,9 @@ class Fields {
     if (value === undefined) {
       throw new ArgumentError(`\`prompt\` is missing: \`${this.#tool}\` needs the text for the agent.`);
     }
+    if (value.trim() === '') {
+      throw new ArgumentError(`\`prompt\` is empty: \`${this.#tool}\` needs the text for the agent.`);
+    }
     return value;
   }
 

@@ -10,6 +10,19 @@ export function commandText(argv: readonly string[]): string {
   return argv.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
+/**
+ * `text` with everything spelled out that a screen would act upon or show as something else: control characters but
+ * line ends and tabs, and the marks that change the direction of text.
+ */
+export function visible(text: string): string {
+  return text.replace(ACTS_ON_SCREEN, character => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${code}`;
+  });
+}
+
+const ACTS_ON_SCREEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
 /** Relative to `cwd` where the path is below it. */
 export function displayPath(path: string, cwd: string): string {
   const below = relative(cwd, path);

@@ -41,7 +41,16 @@ function toMessage(value: JsonObject): Incoming {
   if (!isObject(params)) return invalid(id, '`params` must be an object.');
   if (!('id' in value)) return { type: 'notification', method: value.method, params };
   if (id === null) return invalid(null, '`id` must be a string or an integer.');
-  return { type: 'request', id, method: value.method, params };
+  return { type: 'request', id, method: value.method, params: withoutNulls(params) };
+}
+
+/** `null` counts as absent where metadata is optional: some clients write out every field they know. */
+function withoutNulls(params: JsonObject): JsonObject {
+  const { _meta: meta, ...others } = params;
+  if (meta === null) return others;
+  if (!isObject(meta) || meta.progressToken !== null) return params;
+  const { progressToken: _, ...rest } = meta;
+  return { ...others, _meta: rest };
 }
 
 function toResponse(value: JsonObject, id: RequestId | null): Incoming {

@@ -94,7 +94,11 @@ export class Parking {
     };
     const inputRequests = questions.map(question => [
       question.id,
-      { method: 'elicitation/create', params: { mode: 'form', ...questionFor(question) } },
+      // The id beside the standard members: without it a client that gives up could never go on with the thread.
+      {
+        method: 'elicitation/create',
+        params: { mode: 'form', ...questionFor(question), threadId: turn.threadId },
+      },
     ]);
     return {
       resultType: 'input_required',

@@ -3,6 +3,7 @@
  * results in each era. One session serves the requests of one era. This file is loaded after the first answer.
  */
 import {
+  isJSONRPCRequest,
   type JSONRPCMessage,
   type JSONRPCRequest,
   ProtocolError,
@@ -58,7 +59,27 @@ export function openSession(options: SessionOptions): Session {
     legacy: options.era === 'legacy' ? 'serve' : 'reject',
     onerror: error => options.log(`mcp: ${error.message.slice(0, 300)}`),
   });
-  return { deliver: message => wire.onmessage?.(message), close: () => handle.close() };
+  return {
+    deliver: message => {
+      const problem = problemOf(message);
+      if (problem === null) wire.onmessage?.(message);
+      else options.send(problem);
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** The library drops a request whose `_meta` is not well-formed; whoever sent it would wait for ever. */
+function problemOf(message: JSONRPCMessage): object | null {
+  if (!('method' in message) || !('id' in message)) return null;
+  const { id } = message;
+  if (isJSONRPCRequest(message)) return null;
+  const error = {
+    code: INVALID_PARAMS,
+    message:
+      'params._meta is not well-formed: it must be an object, and its progressToken, if any, a string or an integer.',
+  };
+  return { jsonrpc: '2.0', id, error };
 }
 
 /** The library's end of the connection. Lines are read and written elsewhere, by rules it does not know. */

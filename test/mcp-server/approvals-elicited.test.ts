@@ -87,6 +87,24 @@ describe('the question', () => {
     });
   });
 
+  test('shows what would act on a screen instead of letting it', async () => {
+    const hostile = 'echo a\n\tb \u001b[2J\u202e\u0007\r > x';
+    await decide({ command: hostile, ask: { reason: 'why\u001b[1m' } }, { result: { decision: 'denied' } });
+    const { message, codex_command } = local.client.requests[0]?.params ?? {};
+    expect(message).toBe(
+      [
+        'Run this command?',
+        '',
+        '  echo a',
+        '  \tb \\u001b[2J\\u202e\\u0007\\u000d > x',
+        '',
+        'Directory: /w',
+        'Reason: why\\u001b[1m',
+      ].join('\n'),
+    );
+    expect(codex_command).toEqual(['/bin/bash', '-lc', hostile]);
+  });
+
   test('about a patch lists the files with their counts', async () => {
     const changes = {
       '/w/new.txt': { type: 'add' as const, content: 'a\nb\n' },
@@ -206,6 +224,7 @@ describe('the answer', () => {
     [{ decision: { approved: true } }, unclear],
     [{ decision: rule([]) }, unclear],
     [{ decision: rule(['touch', 7]) }, unclear],
+    [{ decision: rule(['']) }, unclear],
     [{ decision: { ...rule(['a']), denied: {} } }, unclear],
     [{ decision: 'approved_mcp_policy_amendment' }, unclear],
     [{ action: 'accept', content: { decision: 'Approve once' } }, unclear],

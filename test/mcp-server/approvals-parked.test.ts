@@ -64,6 +64,7 @@ describe('asking', () => {
                 note: expect.objectContaining({ type: 'string' }),
               },
             },
+            threadId: expect.stringMatching(/^[0-9a-f-]{36}$/),
           },
         },
       },

@@ -65,6 +65,38 @@ describe('lines that are no request', () => {
   });
 });
 
+describe('metadata of a call', () => {
+  const call = (meta: unknown) =>
+    local.client.request('tools/call', { name: 'codex', arguments: { prompt: 'a' }, _meta: meta });
+  const modern = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+
+  test.each<[unknown]>([
+    [5],
+    [[]],
+    ['x'],
+    [{ progressToken: {} }],
+    [{ progressToken: true }],
+    [{ progressToken: 1.5 }],
+    [{ ...modern, progressToken: [] }],
+  ])('%j is refused, before and after a call that worked', async meta => {
+    const refused = { code: -32602, message: expect.stringContaining('_meta') };
+    expect((await call(meta)).error).toEqual(refused);
+    expect((await call({})).result.isError).toBeUndefined();
+    expect((await call(meta)).error).toEqual(refused);
+  });
+
+  test.each<[unknown]>([[null], [{ progressToken: null }], [{ ...modern, progressToken: null }]])(
+    '%j counts as none',
+    async meta => {
+      expect((await call(meta)).result.structuredContent.content).toBe('said: a');
+      expect(local.client.notifications('notifications/progress')).toEqual([]);
+    },
+  );
+});
+
 describe('framing', () => {
   test('CRLF, blank lines, spaces and a byte order mark are tolerated', async () => {
     const ping = '{"jsonrpc":"2.0","id":555,"method":"ping"}';
