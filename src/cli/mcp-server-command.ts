@@ -1,4 +1,5 @@
 /** `interpreter mcp-server`: serves one client over stdin and stdout until it goes away. */
+import { isAbsolute } from 'node:path';
 import { type Config, ConfigCache, flattenCallConfig, type LoadOptions, loadConfig } from '../config/index.js';
 import { type CodexCall, reserveStdout, serveMcp } from '../mcp-server/index.js';
 import { messageOf, packageVersion, within } from '../util/index.js';
@@ -16,15 +17,19 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
   const output = reserveStdout();
   const env = process.env;
   const log = createLog(env);
+  const folder = launchFolder();
   const base: LoadOptions = {
     env,
-    process_cwd: process.cwd(),
+    process_cwd: folder ?? '/',
     front_door: 'mcp-server',
     cache: new ConfigCache(),
     ...flags,
   };
+  // Not every client shows what a call warns of.
+  const tellWarnings = onceEach(warning => log('warn', warning));
   // A faulty configuration is told now, and not in the first call of somebody who can't see this terminal.
   const config = loadConfig(base);
+  tellWarnings(config.warnings);
   if (config.log_dir !== null) log.keepIn(config.log_dir);
   const observation = lazily(async () => {
     const { observe } = await import('./observation.js');
@@ -42,7 +47,12 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
   };
   const server = serveMcp({
     threads: async () => (await wire()).threads,
-    resolveConfig: call => withoutTelemetry(loadConfig(callOptions(base, call)), call),
+    resolveConfig: call => {
+      if (folder === null) needsFolder(call);
+      const resolved = withoutTelemetry(loadConfig(callOptions(base, call)), call);
+      tellWarnings(resolved.warnings);
+      return resolved;
+    },
     version: packageVersion(),
     input: process.stdin,
     output,
@@ -61,6 +71,33 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
   const observed = observation.made();
   if (observed !== null) await within(closeOf(await observed, Math.min(TELL_MS, leftMs())), leftMs());
   process.exit(0);
+}
+
+/** Where the server was started; null when that folder has been deleted since. */
+function launchFolder(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    // There is no path to it any more.
+    return null;
+  }
+}
+
+/** Throws for a call that counts on the folder of the server when that is gone. */
+function needsFolder({ cwd }: CodexCall): void {
+  if (cwd !== undefined && (isAbsolute(cwd) || cwd.startsWith('~'))) return;
+  throw new Error('The directory in which this server was started is gone. Pass `cwd`, an absolute path.');
+}
+
+/** Hands on each text of the lists once. */
+function onceEach(tell: (text: string) => void): (texts: readonly string[]) => void {
+  const told = new Set<string>();
+  return texts => {
+    for (const text of texts.filter(candidate => !told.has(candidate))) {
+      told.add(text);
+      tell(text);
+    }
+  };
 }
 
 async function closeOf(part: { close(ms: number): Promise<void> } | null, ms = 0): Promise<void> {

@@ -1,7 +1,8 @@
 /** The project around a folder: its root, whether it is a git work tree, and whether the person trusts it. */
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { messageOf } from '../util/index.js';
 import { ConfigError } from './errors.js';
 
 export type Trust = 'trusted' | 'untrusted' | null;
@@ -59,9 +60,21 @@ export function trustOf(dir: string, root: string, entries: ReadonlyMap<string, 
 
 /** Throws ConfigError unless `dir` is a folder. */
 export function checkFolder(dir: string): void {
-  const stats = statSync(dir, { throwIfNoEntry: false });
+  const stats = statsOf(dir);
   if (stats === undefined) throw new ConfigError(`The working directory ${dir} does not exist.`);
   if (!stats.isDirectory()) throw new ConfigError(`The working directory ${dir} is not a folder.`);
+}
+
+/** undefined: there is nothing. Throws ConfigError for what can be no path, or leads through something that is no folder. */
+function statsOf(dir: string): Stats | undefined {
+  try {
+    return statSync(dir, { throwIfNoEntry: false });
+  } catch (cause) {
+    const shown = JSON.stringify(dir.length > 200 ? `${dir.slice(0, 200)}…` : dir);
+    throw new ConfigError(`The working directory ${shown} can't be used: ${messageOf(cause).slice(0, 200)}.`, {
+      cause,
+    });
+  }
 }
 
 /**

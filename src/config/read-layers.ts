@@ -108,7 +108,7 @@ class Reader {
 
   project(file: string, trust: Trust): Layer[] {
     if (trust !== 'trusted') {
-      if (trust === null && this.cache.readText(file) !== null) {
+      if (trust === null && existsSync(file)) {
         const folder = path.dirname(path.dirname(file));
         this.warnings.push(
           `${file} is not used because the project is not trusted. To use it, add to config.toml in your home: [projects.${JSON.stringify(folder)}] trust_level = "trusted"`,

@@ -99,6 +99,14 @@ describe('projects', () => {
     ]);
   });
 
+  test('what stands in the place of the file of a project without an entry stops nobody', () => {
+    const world = new World();
+    world.write('work/.git/HEAD', '');
+    mkdirSync(path.join(world.cwd, '.openinterpreter', 'config.toml'), { recursive: true });
+    world.config('model = "user"');
+    expect(world.load()).toMatchObject({ model: 'user', trust: null, warnings: [expect.stringContaining('trusted')] });
+  });
+
   test('an untrusted project is not used', () => {
     const world = withProject('');
     world.config(`model = "user"\n[projects.${JSON.stringify(world.cwd)}]\ntrust_level = "untrusted"\n`);
@@ -219,6 +227,9 @@ describe('home and folder', () => {
     world.write('work/file', '');
     expect(world.load({ cwd: 'sub' }).cwd).toBe(path.join(world.cwd, 'sub'));
     expect(world.failure({ cwd: '/nonexistent-dir' })).toBe('The working directory /nonexistent-dir does not exist.');
+    for (const cwd of ['file/below', 'a\0b', `/${'a'.repeat(5_000)}`]) {
+      expect(world.failure({ cwd })).toMatch(/^The working directory ".{1,210}" can't be used: /);
+    }
     expect(world.failure({ cwd: 'file' })).toBe('The working directory ~/work/file is not a folder.');
   });
 });

@@ -1,7 +1,10 @@
 /** Whatever clients, models and commands send: the built server answers, lives on and stays small. */
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { LineClient } from '../mcp-server/line-client.js';
+import { PROGRAM } from '../support/exec-world.js';
 import { sse } from '../support/model-server.js';
 import { answer } from '../support/scripted-answers.js';
 import { outputs, type Server, serverWorld, userTexts } from './server-world.js';
@@ -187,4 +190,32 @@ it('a thread whose file is damaged in between is still continued', async () => {
   const third = await other.client.call('codex-reply', { prompt: 'q3', threadId });
   expect(third.result.structuredContent.content).toBe('a3');
   expect(userTexts(world.server.requests[2]?.body).slice(-3)).toEqual(['q1', 'q2', 'q3']);
+});
+
+it('a server whose own folder is gone serves calls that name theirs', async () => {
+  const world = await serverWorld([answer({ shell: 'pwd' }), answer({ say: 'fine' })]);
+  const folder = path.dirname(world.write('gone/file', ''));
+  const child = spawn(
+    'sh',
+    ['-c', 'cd "$0" && rm -r "$0" && exec "$@"', folder, process.execPath, PROGRAM, 'mcp-server'],
+    {
+      env: world.env(),
+    },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const client = new LineClient(child.stdin, child.stdout);
+  await client.initialize();
+  const without = await client.call('codex', { prompt: 'x' });
+  expect(without.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('`cwd`') }] });
+  const { result } = await client.call('codex', { prompt: 'x', cwd: world.cwd });
+  expect(result.structuredContent.content).toBe('fine');
+  expect(outputs(world.server.requests.at(-1)?.body)[0]).toContain(world.cwd);
+});
+
+it('what a configuration warns of stands on stderr, once, also for clients that get no events', async () => {
+  const world = await serverWorld([answer({ say: 'fine' })], 'mcp_server.events = "none"');
+  const { client, stderr } = world.start({}, ['-c', 'otel.environment="x"']);
+  await client.initialize();
+  for (const _ of [1, 2]) await client.call('codex', { prompt: 'x', config: { 'otel.environment': 'y' } });
+  expect(stderr().split('`otel` in the config of a call').length).toBe(2);
 });
