@@ -1,5 +1,4 @@
 /** One thread: its history and settings, its record on disk, and its turns, one after the other. */
-
 import { createGrants, type Grants } from '../approvals/index.js';
 import type { Config } from '../config/index.js';
 import { type EventSink, NO_USAGE, type ThreadSettings } from '../protocol/index.js';
@@ -15,7 +14,7 @@ import { type AnswerCheck, createAnswerCheck } from './answer-check.js';
 import { message, type SentContext } from './context.js';
 import { type AgentDeps, placed } from './deps.js';
 import { createHooks, createNotifier, type Notifier, type ThreadHooks, type TurnHooks } from './hooks/index.js';
-import { newId, newItemId } from './ids.js';
+import { newId } from './ids.js';
 import { createThreadProfile, type ThreadProfile } from './profiles/index.js';
 import { readThread } from './read-thread.js';
 import { Serial } from './serial.js';
@@ -26,10 +25,10 @@ import { ThreadContext } from './thread-context.js';
 import { ThreadMcp } from './thread-mcp.js';
 import { ThreadRecord } from './thread-record.js';
 import { LoadedThreadRules } from './thread-rules.js';
-import { addToHistory, compactBeforeTurn, runTurn, type TurnEnd, type TurnOptions, type TurnState } from './turn.js';
+import { addToHistory, compactBeforeTurn, runTurn, type TurnOptions, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
-import { endEvent, failed, inUse, turnResult } from './turn-end.js';
-import { fanOut, startClock } from './turn-events.js';
+import { endEvent, failed, inUse, type TurnEnd, turnResult } from './turn-end.js';
+import { emitWarning, fanOut, startClock } from './turn-events.js';
 import { addPrompt, keepPrompt, startSession } from './turn-opening.js';
 import { createTurnContext, type ThreadRules } from './turn-setup.js';
 import { tellTurn } from './turn-telemetry.js';
@@ -211,7 +210,7 @@ export class AgentThread implements Thread {
       this.#resting = false;
       return null;
     } catch (error) {
-      return failed({ message: error instanceof Error ? error.message : String(error), kind: 'other' });
+      return failed({ message: messageOf(error), kind: 'other' });
     }
   }
 
@@ -250,9 +249,9 @@ export class AgentThread implements Thread {
     });
     this.#sessions.beginTurn(turnId, emit);
     const { history } = this.#state;
-    const leaveServers = this.#mcp.beginTurn({ emit, warn: text => warnNow(emit, text), history });
+    const warn = (text: string) => emitWarning(emit, text);
+    const leaveServers = this.#mcp.beginTurn({ emit, warn, history });
     const hooks = this.#hooks.forTurn({ turnId, emit, signal, span });
-    const warn = (text: string) => warnNow(emit, text);
     const undo = this.#undo?.forTurn({ turnId, number: this.#record.turn, signal, warn }) ?? null;
     const turn = createTurnContext({
       ...options,
@@ -314,7 +313,7 @@ export class AgentThread implements Thread {
     const warnings = this.#warned ? [] : [...this.#config.warnings, ...this.#modelWarnings()];
     this.#warned = true;
     warnings.push(...this.#warnings.splice(0), ...this.#record.takeWarnings());
-    for (const text of warnings) warnNow(emit, text);
+    for (const text of warnings) emitWarning(emit, text);
   }
 
   #modelWarnings(): string[] {
@@ -377,7 +376,7 @@ export class AgentThread implements Thread {
 
   #answerCheck(turn: TurnContext, { output_schema: schema }: RunOptions): AnswerCheck {
     if (!schema) return () => Promise.resolve(null);
-    return createAnswerCheck(schema, text => warnNow(turn.emit, text));
+    return createAnswerCheck(schema, text => emitWarning(turn.emit, text));
   }
 
   /** `prompt`: the one that was not added yet. It is kept too, unless there are hooks that were not asked about it. */
@@ -393,8 +392,4 @@ export class AgentThread implements Thread {
     const usage = this.#state.usage.total;
     return turnResult(end, { threadId: this.id, turnId }, { usage, changes: {}, aborted_by: null, said: '', ...more });
   }
-}
-
-function warnNow(emit: EventSink, message: string): void {
-  emit({ type: 'item.completed', item: { type: 'warning', id: newItemId('item'), message }, at_ms: Date.now() });
 }

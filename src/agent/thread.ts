@@ -49,8 +49,8 @@ export interface Thread {
 
 /** Thrown for a thread id that can't be continued; the message is for the caller. */
 export class ThreadUnavailableError extends Error {
-  readonly reason: 'not_found' | 'unreadable' | 'in_use';
-  constructor(reason: 'not_found' | 'unreadable' | 'in_use', message: string) {
+  readonly reason: 'not_found' | 'unreadable';
+  constructor(reason: 'not_found' | 'unreadable', message: string) {
     super(message);
     this.name = 'ThreadUnavailableError';
     this.reason = reason;

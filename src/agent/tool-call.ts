@@ -18,8 +18,9 @@ import type { ToolUse } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
 import type { TurnContext } from './turn-context.js';
 
-/** Runs a call and returns its output item. Never throws. */
+/** Runs a call, unless the turn was interrupted meanwhile, and returns its output item. Never throws. */
 export async function runToolCall(call: ToolCallItem, turn: TurnContext): Promise<ToolCallOutputItem> {
+  if (turn.signal.aborted) return outputItem(call, ABORTED);
   const span = toolSpan(call, turn);
   const started = performance.now();
   let outcome: Outcome;
@@ -70,7 +71,7 @@ type Outcome = { output: ToolOutput; is_error: boolean };
 
 const refused = (output: string): Outcome => ({ output, is_error: true });
 
-export function outputItem(call: ToolCallItem, output: ToolOutput): ToolCallOutputItem {
+function outputItem(call: ToolCallItem, output: ToolOutput): ToolCallOutputItem {
   return call.type === 'custom_tool_call'
     ? { type: 'custom_tool_call_output', id: newItemId('ctco'), call_id: call.call_id, output }
     : { type: 'function_call_output', id: newItemId('fco'), call_id: call.call_id, output };
@@ -173,7 +174,7 @@ async function runPermitted(call: Act, verdict: Verdict, contexts: readonly stri
   };
   await turn.beforeRun(action, context.policy);
   const result = await tool.run(call.input, context);
-  if (action.type === 'patch') await turn.diff.after(action, turn.emit);
+  if (action.type === 'patch') await turn.diff.after(turn.emit);
   const notes = [permission.note ?? [], contexts, await turn.afterTool(use, result.output)].flat();
   return { ...result, output: withNotes(result.output, notes) };
 }

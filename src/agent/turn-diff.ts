@@ -24,7 +24,7 @@ export class TurnDiff {
   }
 
   /** Emits the diff of the turn so far. */
-  async after(_action: Action & { type: 'patch' }, emit: EventSink): Promise<void> {
+  async after(emit: EventSink): Promise<void> {
     const { gitDiff } = await loadDiffs();
     this.#text = gitDiff(await this.#files(), this.#root);
     this.repeat(emit);

@@ -1,8 +1,12 @@
 /** How a turn ended, told twice: as an event to listeners, and as the result to the caller. */
 import type { Event, TokenUsage, TurnError } from '../protocol/index.js';
 import type { TurnResult } from './thread.js';
-import type { TurnEnd } from './turn.js';
 import { type TurnClock, turnTimes } from './turn-events.js';
+
+export type TurnEnd =
+  | { type: 'completed'; lastMessage: string | null }
+  | { type: 'failed'; error: TurnError }
+  | { type: 'aborted' };
 
 export function endEvent(end: TurnEnd, turnId: string, clock: TurnClock): Event {
   const base = { turn_id: turnId, ...turnTimes(clock) };

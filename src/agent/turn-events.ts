@@ -1,5 +1,6 @@
 /** The frame of a turn's events: numbers and times that belong to its start and end, and the fan-out to listeners. */
 import type { EventSink } from '../protocol/index.js';
+import { newItemId } from './ids.js';
 
 export type TurnClock = {
   readonly startedAtMs: number;
@@ -30,6 +31,11 @@ export function fanOut(clock: TurnClock, sinks: readonly EventSink[]): EventSink
 /** The first sign of an answer. */
 export function isFirstToken(type: string): boolean {
   return type === 'text.delta' || type === 'reasoning.delta' || type === 'response.completed';
+}
+
+/** Tells the person something that is part of no answer. */
+export function emitWarning(emit: EventSink, message: string): void {
+  emit({ type: 'item.completed', item: { type: 'warning', id: newItemId('item'), message }, at_ms: Date.now() });
 }
 
 export function turnTimes(clock: TurnClock) {

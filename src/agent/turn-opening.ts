@@ -4,8 +4,9 @@ import { message } from './context.js';
 import type { TurnHooks } from './hooks/index.js';
 import { newItemId } from './ids.js';
 import type { ThreadSkills } from './skills/index.js';
-import { addToHistory, type TurnEnd, type TurnState } from './turn.js';
+import { addToHistory, type TurnState } from './turn.js';
 import type { TurnContext } from './turn-context.js';
+import { failed, type TurnEnd } from './turn-end.js';
 import { promptContent, promptText } from './user-input.js';
 
 export type TurnOpening = {
@@ -19,7 +20,7 @@ export async function startSession(opening: TurnOpening, source: 'startup' | 're
   const { stop, contexts } = await opening.hooks.sessionStart(source);
   addContexts(opening, contexts);
   if (opening.turn.signal.aborted) return { type: 'aborted' };
-  return stop === null ? null : refused(`A SessionStart hook ended the turn: ${stop}`);
+  return stop === null ? null : failed({ message: `A SessionStart hook ended the turn: ${stop}`, kind: 'other' });
 }
 
 /** A TurnEnd means that hooks did not let the prompt through; then it is not in the history. */
@@ -31,7 +32,9 @@ export async function addPrompt(
   const { state, turn, hooks } = opening;
   const { stop, contexts } = await hooks.userPromptSubmit(promptText(input));
   if (turn.signal.aborted) return { type: 'aborted' };
-  if (stop !== null) return refused(`The prompt was blocked by a UserPromptSubmit hook: ${stop}`);
+  if (stop !== null) {
+    return failed({ message: `The prompt was blocked by a UserPromptSubmit hook: ${stop}`, kind: 'other' });
+  }
   await keepPrompt(opening, input);
   addContexts(opening, contexts);
   const texts = await skills.mentioned(input);
@@ -58,8 +61,4 @@ export async function keepPrompt(
 
 function addContexts({ state, turn }: TurnOpening, contexts: readonly string[]): void {
   if (contexts.length > 0) addToHistory(state, turn, [message('developer', contexts)]);
-}
-
-function refused(text: string): TurnEnd {
-  return { type: 'failed', error: { message: text, kind: 'other' } };
 }

@@ -10,7 +10,7 @@ import {
   saveAllowRule,
   withNetworkRules,
 } from '../approvals/index.js';
-import { type Config, commandEnvironment, providerVariables } from '../config/index.js';
+import type { Config } from '../config/index.js';
 import type { Action, EventSink, ModelInfo, SandboxPolicy, Verdict } from '../protocol/index.js';
 import { pathAccess, policyEnvironment, writableRoots } from '../sandbox/index.js';
 import { type ExecSessions, policyPlaces, type Tool, type ToolFacts } from '../tools/index.js';
@@ -18,6 +18,7 @@ import { messageOf, type Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
 import type { TurnHooks } from './hooks/index.js';
 import type { RunOptions } from './thread.js';
+import { threadEnvironment } from './thread-environment.js';
 import { type ChangingTools, createToolSet } from './tool-set.js';
 import type { TurnContext } from './turn-context.js';
 import { TurnDiff } from './turn-diff.js';
@@ -103,12 +104,7 @@ function toolFacts(setup: TurnSetup): Omit<ToolFacts, 'call_id'> {
 }
 
 function environment(setup: TurnSetup, sandboxed: boolean): Record<string, string> {
-  const { config, deps, threadId } = setup;
-  const env = commandEnvironment(config.shell_environment, deps.env, {
-    threadId,
-    dropNames: providerVariables(config.provider),
-    extraPath: deps.extraPath(),
-  });
+  const env = threadEnvironment(setup.threadId, setup.config, setup.deps);
   return sandboxed ? { ...env, ...policyEnvironment(sandboxPolicy(setup)) } : env;
 }
 

@@ -25,8 +25,10 @@ import {
 import { message } from './context.js';
 import { newItemId } from './ids.js';
 import { streamAnswer, textOf } from './model-stream.js';
-import { outputItem, runToolCall } from './tool-call.js';
+import { runToolCall } from './tool-call.js';
 import type { ToolSet, TurnContext } from './turn-context.js';
+import { failed, type TurnEnd } from './turn-end.js';
+import { emitWarning } from './turn-events.js';
 
 /** Compactions of one turn that may follow each other without an answer below the limit in between. */
 const MAX_COMPACTIONS = 3;
@@ -60,11 +62,6 @@ export type TurnOptions = {
   readonly checkAnswer: AnswerCheck;
   readonly beforeCompaction: () => Promise<void>;
 };
-
-export type TurnEnd =
-  | { type: 'completed'; lastMessage: string | null }
-  | { type: 'failed'; error: TurnError }
-  | { type: 'aborted' };
 
 /** Runs the loop on a history that ends with the prompt. Emits everything but the turn's own start and end. */
 export async function runTurn(options: TurnOptions): Promise<TurnEnd> {
@@ -161,7 +158,7 @@ class TurnLoop {
     if (problem === null) return { type: 'completed', lastMessage: this.#lastMessage };
     if (this.#mended) {
       const text = `The final answer does not match the output schema, not even after the model was told so: ${problem}`;
-      return { type: 'failed', error: { message: text, kind: 'other' } };
+      return failed({ message: text, kind: 'other' });
     }
     this.#mended = true;
     const note = `Your final answer does not match the JSON Schema that it has to match: ${problem}. Give the answer again as one JSON value that does, without any other text.`;
@@ -173,14 +170,8 @@ class TurnLoop {
     if (error.kind === 'context_window_exceeded' && this.#compactions < MAX_COMPACTIONS) {
       return (await this.#compact(true)) ?? 'again';
     }
-    return {
-      type: 'failed',
-      error: {
-        message: error.message,
-        kind: error.kind,
-        ...(error.http_status === undefined ? {} : { http_status: error.http_status }),
-      },
-    };
+    const { message: text, kind, http_status } = error;
+    return failed({ message: text, kind, ...(http_status === undefined ? {} : { http_status }) });
   }
 
   /** The output limit cut the answer: a cut call was never run, so the model is told; a cut text is no answer. */
@@ -188,13 +179,10 @@ class TurnLoop {
     const { state, turn } = this.#options;
     const textOnly = this.#lastMessage !== null && !hadCalls;
     if (textOnly || ++this.#cutAnswers > MAX_CUT_ANSWERS) {
-      return {
-        type: 'failed',
-        error: {
-          message: `The answer of ${state.model.id} was cut at its output limit (max_output_tokens); what arrived is kept in the thread. Reply to continue, or ask for less at once.`,
-          kind: 'other',
-        },
-      };
+      return failed({
+        message: `The answer of ${state.model.id} was cut at its output limit (max_output_tokens); what arrived is kept in the thread. Reply to continue, or ask for less at once.`,
+        kind: 'other',
+      });
     }
     const note =
       'Your last response was cut at the output limit, so any unfinished tool call in it was not run. Continue in smaller steps.';
@@ -254,13 +242,10 @@ class TurnLoop {
       return null;
     }
     if (this.#compactions >= MAX_COMPACTIONS) {
-      return {
-        type: 'failed',
-        error: {
-          message: `The thread stays over its limit of ${limit} tokens after ${MAX_COMPACTIONS} compactions in a row (it has ${size}). Raise model_auto_compact_token_limit, or go on in a new thread.`,
-          kind: 'context_window_exceeded',
-        },
-      };
+      return failed({
+        message: `The thread stays over its limit of ${limit} tokens after ${MAX_COMPACTIONS} compactions in a row (it has ${size}). Raise model_auto_compact_token_limit, or go on in a new thread.`,
+        kind: 'context_window_exceeded',
+      });
     }
     return this.#compact(midTurn);
   }
@@ -282,13 +267,12 @@ class TurnLoop {
       emit: turn.emit,
     });
     if (result.type === 'aborted') return { type: 'aborted' };
-    if (result.type === 'failed') return { type: 'failed', error: compactionError(result.error) };
+    if (result.type === 'failed') return failed(compactionError(result.error));
     await this.#replace(result, midTurn);
     turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
     // A copy: the history grows behind it.
     turn.emit({ type: 'context.compacted', message: result.message, replacement: [...state.history] });
-    const warning = { type: 'warning', id: newItemId('item'), message: COMPACTED } as const;
-    turn.emit({ type: 'item.completed', item: warning, at_ms: Date.now() });
+    emitWarning(turn.emit, COMPACTED);
     return null;
   }
 
@@ -330,9 +314,7 @@ class RunningCalls {
   start(call: ToolCallItem): void {
     this.count++;
     const turn = this.#turn;
-    const output = this.#scheduler.schedule(mayRunBeside(call, turn.tools), async () =>
-      turn.signal.aborted ? outputItem(call, 'aborted by user') : runToolCall(call, turn),
-    );
+    const output = this.#scheduler.schedule(mayRunBeside(call, turn.tools), () => runToolCall(call, turn));
     this.#pending.push({ call, output });
   }
 

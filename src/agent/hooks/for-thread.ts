@@ -1,6 +1,7 @@
 /** The programs of the person that a thread runs, as its configuration has them. */
-import { type Config, commandEnvironment, providerVariables } from '../../config/index.js';
+import { type Config, providerVariables } from '../../config/index.js';
 import type { AgentDeps } from '../deps.js';
+import { threadEnvironment } from '../thread-environment.js';
 import { Notifier } from './notify.js';
 import { ThreadHooks } from './thread-hooks.js';
 
@@ -21,12 +22,7 @@ export function createHooks({ id, config, deps, transcriptPath, warn }: ThreadPr
     config,
     runner: deps.sandbox,
     shell: deps.shell,
-    env: () =>
-      commandEnvironment(config.shell_environment, deps.env, {
-        threadId: id,
-        dropNames: providerVariables(config.provider),
-        extraPath: deps.extraPath(),
-      }),
+    env: () => threadEnvironment(id, config, deps),
     transcriptPath,
     warn,
   });

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/index.js';
 import type { CommandRunner, EventSink, HookEventName, HookSettings, ToolOutput } from '../../protocol/index.js';
 import type { Span } from '../../util/index.js';
-import { newItemId } from '../ids.js';
+import { emitWarning } from '../turn-events.js';
 import type { HookReply } from './hook-reply.js';
 import { matches } from './matcher.js';
 import { type HookSurroundings, runHooks } from './run-hooks.js';
@@ -167,7 +167,8 @@ export class TurnHooks {
     const reasons = replies.flatMap(reply => reply.block ?? []);
     if (reasons.length === 0) return null;
     if (++this.#stopRounds > MAX_STOP_ROUNDS) {
-      this.#warn(`Stop hooks asked more than ${MAX_STOP_ROUNDS} times to go on; the turn ends all the same.`);
+      const text = `Stop hooks asked more than ${MAX_STOP_ROUNDS} times to go on; the turn ends all the same.`;
+      emitWarning(this.#turn.emit, text);
       return null;
     }
     return `<hook_prompt event="Stop">\n${reasons.join('\n\n')}\n</hook_prompt>`;
@@ -184,13 +185,8 @@ export class TurnHooks {
 
   async #run(hooks: readonly HookSettings[], event: HookEventName, fields: Fields): Promise<HookReply[]> {
     const replies = await this.#hooks.run(hooks, event, fields, this.#turn);
-    for (const text of replies.flatMap(reply => reply.warnings)) this.#warn(text);
+    for (const text of replies.flatMap(reply => reply.warnings)) emitWarning(this.#turn.emit, text);
     return replies;
-  }
-
-  #warn(message: string): void {
-    const item = { type: 'warning' as const, id: newItemId('item'), message };
-    this.#turn.emit({ type: 'item.completed', item, at_ms: Date.now() });
   }
 }
 

@@ -1,0 +1,13 @@
+/** The environment of what a thread runs outside the sandbox; what the sandbox adds is its own business. */
+import { type Config, commandEnvironment, providerVariables } from '../config/index.js';
+import type { AgentDeps } from './deps.js';
+
+/** That of the process as `[shell_environment_policy]` lets it through, without the key of the provider. */
+export function threadEnvironment(
+  threadId: string,
+  config: Config,
+  { env, extraPath }: Pick<AgentDeps, 'env' | 'extraPath'>,
+): Record<string, string> {
+  const dropNames = providerVariables(config.provider);
+  return commandEnvironment(config.shell_environment, env, { threadId, dropNames, extraPath: extraPath() });
+}
