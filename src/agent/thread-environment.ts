@@ -1,8 +1,8 @@
-/** The environment of what a thread runs outside the sandbox; what the sandbox adds is its own business. */
+/** The environment of the commands and hooks of a thread. */
 import { type Config, commandEnvironment, providerVariables } from '../config/index.js';
 import type { AgentDeps } from './deps.js';
 
-/** That of the process as `[shell_environment_policy]` lets it through, without the key of the provider. */
+/** That of the process, as `[shell_environment_policy]` lets it through and without the key of the provider; outside a sandbox, which adds its own. */
 export function threadEnvironment(
   threadId: string,
   config: Config,

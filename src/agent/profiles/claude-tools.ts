@@ -16,7 +16,15 @@ import {
   translatedTool,
   updatePlanTool,
 } from '../../tools/index.js';
-import { escalationOf, FILE_PATH_ALIASES, replaced, SESSION_ALIASES, timeLimit } from './translations.js';
+import {
+  EDIT_DESCRIPTION,
+  EDIT_INPUT,
+  escalationOf,
+  FILE_PATH_ALIASES,
+  replaced,
+  SESSION_ALIASES,
+  timeLimit,
+} from './translations.js';
 
 const MINUTE = 60_000;
 
@@ -71,11 +79,12 @@ export function taskOutput(): Tool {
   });
 }
 
-export function taskStop(): Tool {
+/** `shell`: the name of the tool that starts commands. */
+export function taskStop(name = 'TaskStop', shell = 'Bash'): Tool {
   return translatedTool({
-    name: 'TaskStop',
+    name,
     description: 'Ends a command in the background and everything it started.',
-    input: z.object({ task_id: z.number().describe('The session ID that Bash returned.') }),
+    input: z.object({ task_id: z.number().describe(`The session ID that ${shell} returned.`) }),
     aliases: SESSION_ALIASES,
     action: stopCommand,
     translate: ({ task_id }) => ({ session_id: task_id }),
@@ -103,11 +112,11 @@ export function read(images: boolean): Tool {
   });
 }
 
-export function write(): Tool {
+/** `editor`: the name of the tool that changes parts of files. */
+export function write(name = 'Write', editor = 'Edit'): Tool {
   return translatedTool({
-    name: 'Write',
-    description:
-      'Writes a whole file: a new one, or one whose content is replaced. Folders that are missing are made. To change a part of a file use Edit.',
+    name,
+    description: `Writes a whole file: a new one, or one whose content is replaced. Folders that are missing are made. To change a part of a file use ${editor}.`,
     input: z.object({
       file_path: z.string().min(1).describe('Absolute, or relative to the working directory.'),
       content: z.string().describe('All of the content.'),
@@ -118,16 +127,13 @@ export function write(): Tool {
   });
 }
 
-export function edit(): Tool {
+export function edit(name = 'Edit'): Tool {
   return translatedTool({
-    name: 'Edit',
-    description:
-      'Replaces a text in a file. old_string must be in the file exactly once: give as many lines around the change as that takes, with their exact indentation and without line numbers.',
+    name,
+    description: EDIT_DESCRIPTION,
     input: z.object({
       file_path: z.string().min(1).describe('Absolute, or relative to the working directory.'),
-      old_string: z.string().describe('The text to replace; empty for a new file.'),
-      new_string: z.string().describe('The text to put there.'),
-      replace_all: z.boolean().optional().describe('Replace every occurrence. Default false.'),
+      ...EDIT_INPUT,
     }),
     aliases: FILE_PATH_ALIASES.file_path,
     action: changeFile,
@@ -135,15 +141,16 @@ export function edit(): Tool {
   });
 }
 
-export function glob(): Tool {
+export function glob(name = 'Glob'): Tool {
   return translatedTool({
-    name: 'Glob',
+    name,
     description:
       'Finds files by a pattern such as "src/**/*.ts", those changed last first. A pattern without a slash is a file name at any depth. Files that .gitignore names are left out.',
     input: z.object({
       pattern: z.string().min(1),
       path: z.string().optional().describe('The folder to look in; default is the working directory.'),
     }),
+    aliases: { dir_path: 'path' },
     action: findFiles,
     translate: ({ pattern, path }) => ({ pattern, path }),
   });

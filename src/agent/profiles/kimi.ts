@@ -11,16 +11,23 @@ import {
   readFile,
   runShell,
   searchFiles,
-  stopCommand,
   type Tool,
   translatedTool,
   updatePlanTool,
   viewImageTool,
 } from '../../tools/index.js';
 import { baseInstructions, LIMITS_POINT, PARALLEL_POINT } from '../base-instructions.js';
-import { GREP_ALIASES, grepInput, searchOf } from './claude-tools.js';
+import { GREP_ALIASES, grepInput, searchOf, taskStop } from './claude-tools.js';
 import type { Profile } from './profile.js';
-import { escalationOf, FILE_PATH_ALIASES, replaced, SESSION_ALIASES, timeLimit } from './translations.js';
+import {
+  EDIT_DESCRIPTION,
+  EDIT_INPUT,
+  escalationOf,
+  FILE_PATH_ALIASES,
+  replaced,
+  SESSION_ALIASES,
+  timeLimit,
+} from './translations.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -100,17 +107,6 @@ function taskOutput(): Tool {
   });
 }
 
-function taskStop(): Tool {
-  return translatedTool({
-    name: 'TaskStop',
-    description: 'Ends a command in the background and everything it started.',
-    input: z.object({ task_id: z.number().describe('The session ID that Bash returned.') }),
-    aliases: SESSION_ALIASES,
-    action: stopCommand,
-    translate: ({ task_id }) => ({ session_id: task_id }),
-  });
-}
-
 function read(images: boolean): Tool {
   return translatedTool({
     name: 'Read',
@@ -169,13 +165,10 @@ function write(): Tool {
 function edit(): Tool {
   return translatedTool({
     name: 'Edit',
-    description:
-      'Replaces a text in a file. old_string must be in the file exactly once: give as many lines around the change as that takes, with their exact indentation and without line numbers.',
+    description: EDIT_DESCRIPTION,
     input: z.object({
       path: z.string().min(1).describe('Absolute, or relative to the working directory.'),
-      old_string: z.string().describe('The text to replace; empty for a new file.'),
-      new_string: z.string().describe('The text to put there.'),
-      replace_all: z.boolean().optional().describe('Replace every occurrence. Default false.'),
+      ...EDIT_INPUT,
     }),
     aliases: FILE_PATH_ALIASES.path,
     action: changeFile,

@@ -2,24 +2,20 @@
 import * as z from 'zod';
 import { familyOf } from '../../providers/index.js';
 import {
-  changeFile,
   escalationInput,
-  type FileChangeCall,
-  findFiles,
   pollCommand,
   type ReadFileCall,
   readFile,
   runShell,
   type SearchFilesCall,
   searchFiles,
-  stopCommand,
   type Tool,
   translatedTool,
 } from '../../tools/index.js';
 import { baseInstructions, LIMITS_POINT, PARALLEL_POINT } from '../base-instructions.js';
-import { todoWrite } from './claude-tools.js';
+import { edit, glob, taskStop, todoWrite, write } from './claude-tools.js';
 import type { Profile } from './profile.js';
-import { escalationOf, FILE_PATH_ALIASES, replaced, SESSION_ALIASES, timeLimit } from './translations.js';
+import { escalationOf, FILE_PATH_ALIASES, SESSION_ALIASES, timeLimit } from './translations.js';
 
 const MINUTE = 60_000;
 
@@ -38,11 +34,11 @@ ${LIMITS_POINT}`,
   tools: ({ images }) => [
     runShellCommand(),
     taskOutput(),
-    taskStop(),
+    taskStop('task_stop', 'run_shell_command'),
     readFileTool(images),
-    writeFile(),
-    edit(),
-    glob(),
+    write('write_file', 'edit'),
+    edit('edit'),
+    glob('glob'),
     grepSearch(),
     todoWrite('todo_write'),
   ],
@@ -95,17 +91,6 @@ function taskOutput(): Tool {
   });
 }
 
-function taskStop(): Tool {
-  return translatedTool({
-    name: 'task_stop',
-    description: 'Ends a command in the background and everything it started.',
-    input: z.object({ task_id: z.number().describe('The session ID that run_shell_command returned.') }),
-    aliases: SESSION_ALIASES,
-    action: stopCommand,
-    translate: ({ task_id }) => ({ session_id: task_id }),
-  });
-}
-
 function readFileTool(images: boolean): Tool {
   return translatedTool({
     name: 'read_file',
@@ -124,53 +109,6 @@ function readFileTool(images: boolean): Tool {
       images,
       position: { name: 'offset', base: 0 },
     }),
-  });
-}
-
-function writeFile(): Tool {
-  return translatedTool({
-    name: 'write_file',
-    description:
-      'Writes a whole file: a new one, or one whose content is replaced. Folders that are missing are made. To change a part of a file use edit.',
-    input: z.object({
-      file_path: z.string().min(1).describe('Absolute, or relative to the working directory.'),
-      content: z.string().describe('All of the content.'),
-    }),
-    aliases: FILE_PATH_ALIASES.file_path,
-    action: changeFile,
-    translate: ({ file_path, content }): FileChangeCall => ({ path: file_path, change: { type: 'write', content } }),
-  });
-}
-
-function edit(): Tool {
-  return translatedTool({
-    name: 'edit',
-    description:
-      'Replaces a text in a file. old_string must be in the file exactly once: give as many lines around the change as that takes, with their exact indentation and without line numbers.',
-    input: z.object({
-      file_path: z.string().min(1).describe('Absolute, or relative to the working directory.'),
-      old_string: z.string().describe('The text to replace; empty for a new file.'),
-      new_string: z.string().describe('The text to put there.'),
-      replace_all: z.boolean().optional().describe('Replace every occurrence. Default false.'),
-    }),
-    aliases: FILE_PATH_ALIASES.file_path,
-    action: changeFile,
-    translate: args => replaced(args.file_path, args),
-  });
-}
-
-function glob(): Tool {
-  return translatedTool({
-    name: 'glob',
-    description:
-      'Finds files by a pattern such as "src/**/*.ts", those changed last first. A pattern without a slash is a file name at any depth. Files that .gitignore names are left out.',
-    input: z.object({
-      pattern: z.string().min(1),
-      path: z.string().optional().describe('The folder to look in; default is the working directory.'),
-    }),
-    aliases: { dir_path: 'path' },
-    action: findFiles,
-    translate: ({ pattern, path }) => ({ pattern, path }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** What the translations of several profiles have in common. */
+import * as z from 'zod';
 import type { FileChangeCall, RunShellCall } from '../../tools/index.js';
 
 /** Spellings of a path, for tools that call it `path` or `file_path`. */
@@ -9,6 +10,16 @@ export const FILE_PATH_ALIASES = {
 
 /** Spellings of what a command in the background is named by. */
 export const SESSION_ALIASES = { bash_id: 'task_id', shell_id: 'task_id', session_id: 'task_id' } as const;
+
+/** What a tool that replaces a text in a file takes, besides the path. */
+export const EDIT_INPUT = {
+  old_string: z.string().describe('The text to replace; empty for a new file.'),
+  new_string: z.string().describe('The text to put there.'),
+  replace_all: z.boolean().optional().describe('Replace every occurrence. Default false.'),
+};
+
+export const EDIT_DESCRIPTION =
+  'Replaces a text in a file. old_string must be in the file exactly once: give as many lines around the change as that takes, with their exact indentation and without line numbers.';
 
 type Edit = { old_string: string; new_string: string; replace_all?: boolean | undefined };
 
