@@ -1,7 +1,10 @@
 /** AGENTS.md: what the person and the project want the agent to know. */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, messageOf } from '../util/index.js';
+import { readHead } from './skills/read-head.js';
+
+/** The person's own file has no budget; this is where it ends all the same, bytes. */
+const MAX_GLOBAL = 4 * 1024 * 1024;
 
 export type ProjectDocOptions = {
   home: string;
@@ -24,7 +27,7 @@ export async function agentsMdBlock(options: ProjectDocOptions): Promise<string 
 
 async function readGlobal({ home, warn }: ProjectDocOptions): Promise<string> {
   for (const name of ['AGENTS.override.md', 'AGENTS.md']) {
-    const text = (await readText(path.join(home, name), warn))?.trim();
+    const text = (await readText(path.join(home, name), MAX_GLOBAL, warn))?.trim();
     if (text) return text;
   }
   return '';
@@ -35,7 +38,7 @@ async function readProject(options: ProjectDocOptions): Promise<string> {
   const found = await Promise.all(
     directoriesDown(options.projectRoot, options.cwd).map(async directory => {
       for (const name of names) {
-        const text = await readText(path.join(directory, name), options.warn);
+        const text = await readText(path.join(directory, name), options.maxBytes, options.warn);
         if (text !== null) return text.trim();
       }
       return '';
@@ -69,11 +72,11 @@ export function directoriesDown(root: string, cwd: string): string[] {
   return [root, ...parts.map((_, i) => path.join(root, ...parts.slice(0, i + 1)))];
 }
 
-async function readText(file: string, warn: (message: string) => void): Promise<string | null> {
+async function readText(file: string, maxBytes: number, warn: (message: string) => void): Promise<string | null> {
   try {
-    return (await readFile(file, 'utf8')).replace(/^\ufeff/, '');
+    return (await readHead(file, maxBytes)).replace(/^\ufeff/, '');
   } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR')) warn(`${file} could not be read: ${messageOf(error)}`);
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR')) warn(`${file} could not be read: ${messageOf(error)}`);
     return null;
   }
 }

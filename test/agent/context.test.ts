@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HistoryItem } from '../../src/protocol/index.js';
 import { AgentWorld, runTurn } from '../support/agent-world.js';
@@ -85,6 +86,15 @@ describe('the first request of a thread', () => {
     const c = ['include_permissions_instructions=false', 'include_environment_context=false'];
     await runTurn(await world.thread({ c }), 'the prompt');
     expect(outline(inputOf(world, 0))).toEqual(['user: the prompt']);
+  });
+
+  it('waits for no pipe and reads no device in the place of AGENTS.md', async () => {
+    const world = new AgentWorld();
+    execFileSync('mkfifo', [path.join(world.cwd, 'AGENTS.md')]);
+    symlinkSync('/dev/zero', path.join(world.home, 'AGENTS.md'));
+    const { result } = await runTurn(await world.thread(), 'x');
+    expect(result.status).toBe('completed');
+    expect(outline(inputOf(world, 0)).join()).not.toContain('AGENTS.md');
   });
 
   it('escapes what would break the environment block', async () => {

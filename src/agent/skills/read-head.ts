@@ -5,16 +5,18 @@ import { constants, promises as fs } from 'node:fs';
 export async function readHead(path: string, maxBytes: number): Promise<string> {
   const file = await fs.open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    if (!(await file.stat()).isFile()) throw new Error('it is not a regular file');
-    const buffer = Buffer.alloc(maxBytes);
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    const size = Math.min(maxBytes, stats.size);
+    const buffer = Buffer.alloc(size);
     let length = 0;
-    while (length < maxBytes) {
-      const { bytesRead } = await file.read(buffer, length, maxBytes - length, length);
+    while (length < size) {
+      const { bytesRead } = await file.read(buffer, length, size - length, length);
       if (bytesRead === 0) break;
       length += bytesRead;
     }
     // A character that was cut in two at the end decodes to a replacement mark.
-    return buffer.toString('utf8', 0, length).replace(length === maxBytes ? /\ufffd$/ : /$^/, '');
+    return buffer.toString('utf8', 0, length).replace(size < stats.size ? /\ufffd$/ : /$^/, '');
   } finally {
     await file.close();
   }
