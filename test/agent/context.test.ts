@@ -92,8 +92,8 @@ describe('the first request of a thread', () => {
     const world = new AgentWorld();
     execFileSync('mkfifo', [path.join(world.cwd, 'AGENTS.md')]);
     symlinkSync('/dev/zero', path.join(world.home, 'AGENTS.md'));
-    const { result } = await runTurn(await world.thread(), 'x');
-    expect(result.status).toBe('completed');
+    const { status } = await runTurn(await world.thread(), 'x');
+    expect(status).toBe('completed');
     expect(outline(inputOf(world, 0)).join()).not.toContain('AGENTS.md');
   });
 
