@@ -16,35 +16,35 @@ type Open = { index: number | undefined; id: string; name: string; text: string;
 const KNOWN_FIELDS = ['index', 'id', 'type', 'function'];
 
 export class CallAssembler {
-  private readonly calls: Open[] = [];
+  readonly #calls: Open[] = [];
 
   get empty(): boolean {
-    return this.calls.length === 0;
+    return this.#calls.length === 0;
   }
 
   /** Takes `delta.tool_calls`. */
   add(value: unknown): void {
     const entries = isObject(value) ? [value] : arrayOf(value);
-    const before = this.calls.length;
-    for (const entry of entries) if (isObject(entry)) this.addPiece(entry, before);
+    const before = this.#calls.length;
+    for (const entry of entries) if (isObject(entry)) this.#addPiece(entry, before);
   }
 
   /** All calls in the order in which they began; ids are made up where they are missing or taken. */
   finish(taken: Set<string>): AssembledCall[] {
-    return this.calls.map(call => {
+    return this.#calls.map(call => {
       const id = freeId(call.id, taken);
       taken.add(id);
       return { id, name: call.name, arguments: call.text, extra: call.extra };
     });
   }
 
-  private addPiece(piece: Readonly<Record<string, unknown>>, before: number): void {
+  #addPiece(piece: Readonly<Record<string, unknown>>, before: number): void {
     const fn = objectOf(piece.function);
     const [index, id, name] = [numberOf(piece.index), textOf(piece.id), textOf(fn.name)];
-    let call = this.find(index, id, name, before);
+    let call = this.#find(index, id, name, before);
     if (call === undefined) {
       call = { index, id, name: '', text: '', extra: {} };
-      this.calls.push(call);
+      this.#calls.push(call);
     }
     call.index ??= index;
     if (call.id === '') call.id = id;
@@ -56,10 +56,10 @@ export class CallAssembler {
   }
 
   /** The call that a piece continues; undefined when it begins one. */
-  private find(index: number | undefined, id: string, name: string, before: number): Open | undefined {
-    const last = index === undefined ? this.calls.at(-1) : this.calls.findLast(call => call.index === index);
+  #find(index: number | undefined, id: string, name: string, before: number): Open | undefined {
+    const last = index === undefined ? this.#calls.at(-1) : this.#calls.findLast(call => call.index === index);
     if (index === undefined && id !== '') {
-      const same = this.calls.findLast(call => call.id === id);
+      const same = this.#calls.findLast(call => call.id === id);
       // An id of its own and a name: a call of its own.
       if (same !== undefined || name !== '') return same;
     }
@@ -70,7 +70,7 @@ export class CallAssembler {
     // A name where there is one already: the same call repeats it on each piece, a second one begins with it.
     const second = name !== '' && last.name !== '' && (name !== last.name || isComplete(last.text));
     // Entries of one chunk without numbers are calls of their own.
-    const beside = index === undefined && name !== '' && this.calls.length > before;
+    const beside = index === undefined && name !== '' && this.#calls.length > before;
     return second || beside ? undefined : last;
   }
 }

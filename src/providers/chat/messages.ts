@@ -58,47 +58,47 @@ function isGuidance(item: HistoryItem): item is MessageItem {
 type Step = { reasoning: ReasoningHistoryItem[]; texts: string[]; calls: ToolCallItem[] };
 
 class Builder {
-  private readonly messages: ChatMessage[] = [];
-  private readonly outputs = new Map<string, ToolCallOutputItem[]>();
-  private step: Step = emptyStep();
-  private readonly request: ModelRequest;
-  private readonly quirks: ChatQuirks;
+  readonly #messages: ChatMessage[] = [];
+  readonly #outputs = new Map<string, ToolCallOutputItem[]>();
+  #step: Step = emptyStep();
+  readonly #request: ModelRequest;
+  readonly #quirks: ChatQuirks;
 
   constructor(request: ModelRequest, quirks: ChatQuirks) {
-    this.request = request;
-    this.quirks = quirks;
+    this.#request = request;
+    this.#quirks = quirks;
   }
 
   build(items: readonly HistoryItem[]): ChatMessage[] {
     for (const item of items)
-      if (isOutput(item)) this.outputs.set(item.call_id, [...(this.outputs.get(item.call_id) ?? []), item]);
-    for (const item of items) this.add(item);
-    this.endStep();
-    return this.messages;
+      if (isOutput(item)) this.#outputs.set(item.call_id, [...(this.#outputs.get(item.call_id) ?? []), item]);
+    for (const item of items) this.#add(item);
+    this.#endStep();
+    return this.#messages;
   }
 
-  private add(item: HistoryItem): void {
+  #add(item: HistoryItem): void {
     switch (item.type) {
       case 'message':
         if (item.role === 'assistant') {
           const text = plainText(item.content, '');
-          if (text !== '') this.step.texts.push(text);
+          if (text !== '') this.#step.texts.push(text);
         } else {
-          this.endStep();
-          this.addUser(item.content);
+          this.#endStep();
+          this.#addUser(item.content);
         }
         return;
       case 'reasoning':
-        this.step.reasoning.push(item);
+        this.#step.reasoning.push(item);
         return;
       case 'function_call':
       case 'custom_tool_call':
-        this.step.calls.push(item);
+        this.#step.calls.push(item);
         return;
       case 'function_call_output':
       case 'custom_tool_call_output':
         // Already placed behind its call, or an answer to nothing, which no service takes.
-        this.endStep();
+        this.#endStep();
         return;
       case 'web_search_call':
       case 'local_shell_call':
@@ -110,31 +110,32 @@ class Builder {
     }
   }
 
-  private addUser(parts: readonly ContentPart[]): void {
-    const content = userContent(visibleParts(parts, this.request.model));
-    if (content !== null) this.messages.push({ role: 'user', content });
+  #addUser(parts: readonly ContentPart[]): void {
+    const content = userContent(visibleParts(parts, this.#request.model));
+    if (content !== null) this.#messages.push({ role: 'user', content });
   }
 
   /** The model's step as one message, then the results of its calls, then the pictures in them. */
-  private endStep(): void {
-    const { reasoning, texts, calls } = this.step;
-    this.step = emptyStep();
+  #endStep(): void {
+    const { reasoning, texts, calls } = this.#step;
+    this.#step = emptyStep();
     if (texts.length === 0 && calls.length === 0) return;
     const text = texts.join('\n\n');
-    const replayed = this.replayed(reasoning, text, calls.length > 0);
-    this.messages.push({
+    const replayed = this.#replayed(reasoning, text, calls.length > 0);
+    this.#messages.push({
       role: 'assistant',
       content: text === '' ? null : text,
-      ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => this.encodeCall(call, index)) } : {}),
+      ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => this.#encodeCall(call, index)) } : {}),
       ...replayed,
     });
-    const images = calls.flatMap(call => this.addResult(call));
-    if (images.length > 0) this.messages.push({ role: 'user', content: images });
+    const images = calls.flatMap(call => this.#addResult(call));
+    if (images.length > 0) this.#messages.push({ role: 'user', content: images });
   }
 
   /** What was received as reasoning, in the field it came in, for models of the same family only. */
-  private replayed(items: readonly ReasoningHistoryItem[], text: string, hasCalls: boolean): Record<string, unknown> {
-    const { quirks, request } = this;
+  #replayed(items: readonly ReasoningHistoryItem[], text: string, hasCalls: boolean): Record<string, unknown> {
+    const quirks = this.#quirks;
+    const request = this.#request;
     const own = items.filter(
       item => item.replay?.wire === 'chat' && familyOf(item.replay.model) === familyOf(request.model.id),
     );
@@ -158,44 +159,44 @@ class Builder {
     };
   }
 
-  private encodeCall(item: ToolCallItem, index: number): Record<string, unknown> {
+  #encodeCall(item: ToolCallItem, index: number): Record<string, unknown> {
     const call = item.type === 'custom_tool_call' ? asFunctionCall(item) : item;
     return {
-      id: this.callId(item.call_id),
+      id: this.#callId(item.call_id),
       type: 'function',
       function: {
         name: wireName(flatName(call)),
         // Calls whose JSON was broken were answered with that; only their form has to be right here.
         arguments: isJsonObject(call.arguments) ? call.arguments : '{}',
       },
-      ...this.callExtra(item, index),
+      ...this.#callExtra(item, index),
     };
   }
 
-  private callExtra(item: ToolCallItem, index: number): Readonly<Record<string, unknown>> {
+  #callExtra(item: ToolCallItem, index: number): Readonly<Record<string, unknown>> {
     const { replay } = item;
-    if (replay?.wire === 'chat' && familyOf(replay.model) === familyOf(this.request.model.id)) {
+    if (replay?.wire === 'chat' && familyOf(replay.model) === familyOf(this.#request.model.id)) {
       return objectOf(objectOf(replay.data).extra);
     }
-    if (!this.quirks.thoughtSignatures || index > 0) return {};
+    if (!this.#quirks.thoughtSignatures || index > 0) return {};
     // The value that Google documents for calls another model made.
     return { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
   }
 
   /** Adds the tool message of a call; gives the pictures of its result as parts of a user message. */
-  private addResult(call: ToolCallItem): Record<string, unknown>[] {
-    const item = this.outputs.get(call.call_id)?.shift();
-    const output = item === undefined ? NO_RESULT : visibleOutput(item.output, this.request.model);
+  #addResult(call: ToolCallItem): Record<string, unknown>[] {
+    const item = this.#outputs.get(call.call_id)?.shift();
+    const output = item === undefined ? NO_RESULT : visibleOutput(item.output, this.#request.model);
     const text = typeof output === 'string' ? output : plainText(output);
     const images = typeof output === 'string' ? [] : output.filter(part => part.type === 'input_image');
     const shown = text.trim() !== '' ? text : images.length > 0 ? '(the image follows)' : NO_OUTPUT;
-    this.messages.push({ role: 'tool', tool_call_id: this.callId(call.call_id), content: shown });
+    this.#messages.push({ role: 'tool', tool_call_id: this.#callId(call.call_id), content: shown });
     if (images.length === 0) return [];
     return [{ type: 'text', text: `Images from the result of ${wireName(call.name)}:` }, ...images.flatMap(imagePart)];
   }
 
-  private callId(id: string): string {
-    return wireCallId(id, this.quirks.shortIds ? 'short' : 'free');
+  #callId(id: string): string {
+    return wireCallId(id, this.#quirks.shortIds ? 'short' : 'free');
   }
 }
 

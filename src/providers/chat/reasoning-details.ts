@@ -4,23 +4,23 @@ import { arrayOf, isObject, type JsonObject, numberOf } from '../json.js';
 const TEXT_FIELDS = ['text', 'summary', 'data'];
 
 export class ReasoningDetails {
-  private readonly details: { [field: string]: unknown }[] = [];
+  readonly #details: { [field: string]: unknown }[] = [];
 
   /** Takes `delta.reasoning_details`. */
   add(value: unknown): void {
-    for (const piece of arrayOf(value)) if (isObject(piece)) this.addPiece(piece);
+    for (const piece of arrayOf(value)) if (isObject(piece)) this.#addPiece(piece);
   }
 
   /** The whole list, or undefined when there is none. */
   finish(): readonly unknown[] | undefined {
-    return this.details.length > 0 ? this.details : undefined;
+    return this.#details.length > 0 ? this.#details : undefined;
   }
 
-  private addPiece(piece: JsonObject): void {
+  #addPiece(piece: JsonObject): void {
     const index = numberOf(piece.index);
-    const last = this.details.at(-1);
+    const last = this.#details.at(-1);
     if (index === undefined || last === undefined || last.index !== index || last.type !== piece.type) {
-      this.details.push({ ...piece });
+      this.#details.push({ ...piece });
       return;
     }
     for (const [field, value] of Object.entries(piece)) {

@@ -24,121 +24,121 @@ const LIMITS = ['length', 'max_tokens', 'model_length', 'max_output_tokens'];
 
 class ChatDecoder implements Decoder {
   readonly continuation = null;
-  private readonly request: ModelRequest;
-  private readonly calls = new CallAssembler();
-  private readonly content: ContentReader;
-  private readonly details = new ReasoningDetails();
-  private readonly messageId = newId('msg');
-  private text = '';
-  private messageStarted = false;
-  private reasoning: { id: string; text: string; field: ReasoningReplay['field'] | null } | null = null;
-  private finish: string | null = null;
-  private usage: TokenUsage | null = null;
-  private responseId = '';
+  readonly #request: ModelRequest;
+  readonly #calls = new CallAssembler();
+  readonly #content: ContentReader;
+  readonly #details = new ReasoningDetails();
+  readonly #messageId = newId('msg');
+  #text = '';
+  #messageStarted = false;
+  #reasoning: { id: string; text: string; field: ReasoningReplay['field'] | null } | null = null;
+  #finish: string | null = null;
+  #usage: TokenUsage | null = null;
+  #responseId = '';
 
   constructor(request: ModelRequest) {
-    this.request = request;
+    this.#request = request;
     // An answer in JSON is what was asked for then.
-    this.content = new ContentReader(request.tools.length > 0 && request.output_schema === null);
+    this.#content = new ContentReader(request.tools.length > 0 && request.output_schema === null);
   }
 
   get settled(): boolean {
-    return this.finish !== null;
+    return this.#finish !== null;
   }
 
   push(data: string, name?: string): ModelEvent[] {
     const text = data.trim();
     if (text === '') return [];
-    if (text === '[DONE]') return this.done(true);
+    if (text === '[DONE]') return this.#done(true);
     const chunk = parseJson(text);
     if (Array.isArray(chunk)) return [failed(streamedError(errorOf(chunk), 'error'))];
     if (!isObject(chunk))
       return [failed(brokenStream(`The stream holds an event that is no JSON: ${text.slice(0, 200)}`))];
     const error = errorIn(chunk, name);
     if (error !== null) return [failed(error)];
-    return this.readChunk(chunk);
+    return this.#readChunk(chunk);
   }
 
   end(): ModelEvent[] {
-    return this.done(false);
+    return this.#done(false);
   }
 
-  private readChunk(chunk: JsonObject): ModelEvent[] {
-    this.responseId ||= textOf(chunk.id);
-    this.usage = readUsage(chunk.usage) ?? readUsage(objectOf(chunk.x_groq).usage) ?? this.usage;
+  #readChunk(chunk: JsonObject): ModelEvent[] {
+    this.#responseId ||= textOf(chunk.id);
+    this.#usage = readUsage(chunk.usage) ?? readUsage(objectOf(chunk.x_groq).usage) ?? this.#usage;
     const choice = objectOf(arrayOf(chunk.choices)[0]);
-    this.usage = readUsage(choice.usage) ?? this.usage;
+    this.#usage = readUsage(choice.usage) ?? this.#usage;
     const delta = objectOf(choice.delta ?? choice.message);
     const events = [
-      ...this.readReasoning(delta),
-      ...this.readContent(delta.content),
-      ...this.readText(textOf(delta.refusal)),
+      ...this.#readReasoning(delta),
+      ...this.#readContent(delta.content),
+      ...this.#readText(textOf(delta.refusal)),
     ];
     if (delta.tool_calls !== undefined && delta.tool_calls !== null) {
-      events.push(...this.endReasoning());
-      this.calls.add(delta.tool_calls);
+      events.push(...this.#endReasoning());
+      this.#calls.add(delta.tool_calls);
     }
     const finish = textOf(choice.finish_reason).toLowerCase();
-    if (finish !== '') this.finish = finish;
+    if (finish !== '') this.#finish = finish;
     return events;
   }
 
-  private readReasoning(delta: JsonObject): ModelEvent[] {
-    this.details.add(delta.reasoning_details);
+  #readReasoning(delta: JsonObject): ModelEvent[] {
+    this.#details.add(delta.reasoning_details);
     for (const field of ['reasoning_content', 'reasoning'] as const) {
       const text = textOf(delta[field]);
-      if (text !== '') return this.think(text, field);
+      if (text !== '') return this.#think(text, field);
     }
     return [];
   }
 
   /** Content is a text, a part or a list of parts; Mistral's parts of type `thinking` are reasoning. */
-  private readContent(content: unknown): ModelEvent[] {
-    if (typeof content === 'string') return this.readText(content);
-    if (Array.isArray(content)) return content.flatMap(part => this.readContent(part));
+  #readContent(content: unknown): ModelEvent[] {
+    if (typeof content === 'string') return this.#readText(content);
+    if (Array.isArray(content)) return content.flatMap(part => this.#readContent(part));
     if (!isObject(content)) return [];
-    if (content.type !== 'thinking') return this.readText(textOf(content.text));
+    if (content.type !== 'thinking') return this.#readText(textOf(content.text));
     const { thinking } = content;
     const texts =
       typeof thinking === 'string' ? [thinking] : arrayOf(thinking).map(part => textOf(objectOf(part).text));
-    return this.think(texts.join(''), 'thinking');
+    return this.#think(texts.join(''), 'thinking');
   }
 
-  private readText(text: string): ModelEvent[] {
+  #readText(text: string): ModelEvent[] {
     if (text === '') return [];
-    return this.content
+    return this.#content
       .push(text)
-      .flatMap(piece => (piece.kind === 'reasoning' ? this.think(piece.text, null) : this.say(piece.text)));
+      .flatMap(piece => (piece.kind === 'reasoning' ? this.#think(piece.text, null) : this.#say(piece.text)));
   }
 
   /** `field` null: reasoning printed in the text, which no field takes back. */
-  private think(delta: string, field: ReasoningReplay['field'] | null): ModelEvent[] {
+  #think(delta: string, field: ReasoningReplay['field'] | null): ModelEvent[] {
     if (delta === '') return [];
     const events: ModelEvent[] = [];
-    if (this.reasoning === null) {
-      this.reasoning = { id: newId('rs'), text: '', field };
-      events.push({ type: 'item.started', item_id: this.reasoning.id, kind: 'reasoning' });
+    if (this.#reasoning === null) {
+      this.#reasoning = { id: newId('rs'), text: '', field };
+      events.push({ type: 'item.started', item_id: this.#reasoning.id, kind: 'reasoning' });
     }
-    this.reasoning.text += delta;
-    events.push({ type: 'reasoning.raw_delta', item_id: this.reasoning.id, content_index: 0, delta });
+    this.#reasoning.text += delta;
+    events.push({ type: 'reasoning.raw_delta', item_id: this.#reasoning.id, content_index: 0, delta });
     return events;
   }
 
-  private say(delta: string): ModelEvent[] {
-    const events = this.endReasoning();
-    if (!this.messageStarted) {
-      this.messageStarted = true;
-      events.push({ type: 'item.started', item_id: this.messageId, kind: 'message' });
+  #say(delta: string): ModelEvent[] {
+    const events = this.#endReasoning();
+    if (!this.#messageStarted) {
+      this.#messageStarted = true;
+      events.push({ type: 'item.started', item_id: this.#messageId, kind: 'message' });
     }
-    this.text += delta;
-    events.push({ type: 'text.delta', item_id: this.messageId, delta });
+    this.#text += delta;
+    events.push({ type: 'text.delta', item_id: this.#messageId, delta });
     return events;
   }
 
-  private endReasoning(details?: readonly unknown[]): ModelEvent[] {
-    const { reasoning } = this;
+  #endReasoning(details?: readonly unknown[]): ModelEvent[] {
+    const reasoning = this.#reasoning;
     if (reasoning === null && details === undefined) return [];
-    this.reasoning = null;
+    this.#reasoning = null;
     const field = reasoning === null ? 'reasoning' : reasoning.field;
     const data: ReasoningReplay | null = field === null ? null : { field, ...(details ? { details } : {}) };
     return [
@@ -149,15 +149,15 @@ class ChatDecoder implements Decoder {
           id: reasoning?.id ?? newId('rs'),
           summary: [],
           content: reasoning === null ? [] : [{ type: 'reasoning_text', text: reasoning.text }],
-          ...(data === null ? {} : { replay: { wire: 'chat' as const, model: this.request.model.id, data } }),
+          ...(data === null ? {} : { replay: { wire: 'chat' as const, model: this.#request.model.id, data } }),
         },
       },
     ];
   }
 
   /** `marked`: the stream said that it is over, in words other than a finish reason. */
-  private done(marked: boolean): ModelEvent[] {
-    const { finish } = this;
+  #done(marked: boolean): ModelEvent[] {
+    const finish = this.#finish;
     if (finish === null && !marked) return [failed(brokenStream('The stream ended before its finish reason.'))];
     if (finish === 'error' || FAULTS.includes(finish ?? '')) {
       return [failed(brokenStream(`The provider broke the answer off (${finish}).`))];
@@ -175,62 +175,62 @@ class ChatDecoder implements Decoder {
       const message = 'The answer no longer fits into the context window of the model.';
       return [failed({ message, kind: 'context_window_exceeded', retryable: false })];
     }
-    return this.complete(finish !== null && LIMITS.includes(finish));
+    return this.#complete(finish !== null && LIMITS.includes(finish));
   }
 
-  private complete(truncated: boolean): ModelEvent[] {
-    const calls = this.calls.finish(callIds(this.request.input));
-    const wanted = calls.filter(call => !truncated || isJsonObject(this.argumentsOf(call)));
-    if (this.finish === null && !wanted.every(call => isJsonObject(this.argumentsOf(call)))) {
+  #complete(truncated: boolean): ModelEvent[] {
+    const calls = this.#calls.finish(callIds(this.#request.input));
+    const wanted = calls.filter(call => !truncated || isJsonObject(this.#argumentsOf(call)));
+    if (this.#finish === null && !wanted.every(call => isJsonObject(this.#argumentsOf(call)))) {
       return [failed(brokenStream('The stream ended inside a tool call.'))];
     }
     if (wanted.some(call => call.name === ''))
       return [failed(brokenStream('The stream holds a tool call without a name.'))];
-    const { pieces, held } = this.content.end();
+    const { pieces, held } = this.#content.end();
     const printed =
-      held === '' || truncated || calls.length > 0 ? null : printedCall(held, new Set(this.schemas().keys()));
-    const events = pieces.flatMap(({ text }) => this.think(text, null));
-    if (printed === null && held !== '') events.push(...this.say(held));
-    const details = this.details.finish();
-    if (this.reasoning !== null || details !== undefined) events.push(...this.endReasoning(details));
-    if (this.messageStarted) events.push(this.message());
-    for (const call of wanted) events.push(this.callItem(call));
-    if (printed !== null) events.push(this.callItem({ ...printed, id: newId('call'), extra: {} }));
-    const response_id = this.responseId || newId('resp');
-    return [...events, { type: 'completed', response_id, usage: this.usage, truncated }];
+      held === '' || truncated || calls.length > 0 ? null : printedCall(held, new Set(this.#schemas().keys()));
+    const events = pieces.flatMap(({ text }) => this.#think(text, null));
+    if (printed === null && held !== '') events.push(...this.#say(held));
+    const details = this.#details.finish();
+    if (this.#reasoning !== null || details !== undefined) events.push(...this.#endReasoning(details));
+    if (this.#messageStarted) events.push(this.#message());
+    for (const call of wanted) events.push(this.#callItem(call));
+    if (printed !== null) events.push(this.#callItem({ ...printed, id: newId('call'), extra: {} }));
+    const response_id = this.#responseId || newId('resp');
+    return [...events, { type: 'completed', response_id, usage: this.#usage, truncated }];
   }
 
-  private message(): ModelEvent {
-    const content = [{ type: 'output_text' as const, text: this.text }];
-    return { type: 'item.completed', item: { type: 'message', id: this.messageId, role: 'assistant', content } };
+  #message(): ModelEvent {
+    const content = [{ type: 'output_text' as const, text: this.#text }];
+    return { type: 'item.completed', item: { type: 'message', id: this.#messageId, role: 'assistant', content } };
   }
 
-  private callItem(call: AssembledCall): ModelEvent {
+  #callItem(call: AssembledCall): ModelEvent {
     const data: CallReplay = { extra: call.extra };
-    const replay = { wire: 'chat' as const, model: this.request.model.id, data };
+    const replay = { wire: 'chat' as const, model: this.#request.model.id, data };
     const item = toolCallItem(
       {
         type: 'function_call',
         id: newId('fc'),
         call_id: call.id,
         name: call.name,
-        arguments: this.argumentsOf(call),
+        arguments: this.#argumentsOf(call),
         ...(Object.keys(call.extra).length > 0 ? { replay } : {}),
       },
-      customToolNames(this.request.tools),
+      customToolNames(this.#request.tools),
     );
     return { type: 'item.completed', item: item.type === 'custom_tool_call' ? { ...item, id: newId('ctc') } : item };
   }
 
-  private argumentsOf(call: AssembledCall): string {
+  #argumentsOf(call: AssembledCall): string {
     // An answer that was cut may have lost the arguments of its last call: those are then not empty but missing.
-    if (this.finish !== null && LIMITS.includes(this.finish) && call.arguments.trim() === '') return call.arguments;
-    return normaliseArguments(call.arguments, this.schemas().get(call.name));
+    if (this.#finish !== null && LIMITS.includes(this.#finish) && call.arguments.trim() === '') return call.arguments;
+    return normaliseArguments(call.arguments, this.#schemas().get(call.name));
   }
 
-  private schemas(): Map<string, JsonObject> {
+  #schemas(): Map<string, JsonObject> {
     return new Map(
-      this.request.tools.flatMap((tool): [string, JsonObject][] => {
+      this.#request.tools.flatMap((tool): [string, JsonObject][] => {
         if (tool.type === 'web_search') return [];
         return [[tool.name, tool.type === 'custom' ? CUSTOM_TOOL_PARAMETERS : tool.parameters]];
       }),

@@ -44,54 +44,54 @@ function isGuidance(item: HistoryItem): item is MessageItem {
 }
 
 class Builder {
-  private readonly messages: Message[] = [];
-  private readonly outputs = new Map<string, ToolCallOutputItem[]>();
-  private step: { blocks: Block[]; calls: ToolCallItem[] } = { blocks: [], calls: [] };
-  private readonly request: ModelRequest;
-  private readonly thoughts: boolean;
+  readonly #messages: Message[] = [];
+  readonly #outputs = new Map<string, ToolCallOutputItem[]>();
+  #step: { blocks: Block[]; calls: ToolCallItem[] } = { blocks: [], calls: [] };
+  readonly #request: ModelRequest;
+  readonly #thoughts: boolean;
 
   constructor(request: ModelRequest, thoughts: boolean) {
-    this.request = request;
-    this.thoughts = thoughts;
+    this.#request = request;
+    this.#thoughts = thoughts;
   }
 
   build(items: readonly HistoryItem[]): Message[] {
     for (const item of items) {
       if (!isOutput(item)) continue;
-      const known = this.outputs.get(item.call_id) ?? [];
-      this.outputs.set(item.call_id, [...known, item]);
+      const known = this.#outputs.get(item.call_id) ?? [];
+      this.#outputs.set(item.call_id, [...known, item]);
     }
-    for (const item of items) this.add(item);
-    this.endStep();
+    for (const item of items) this.#add(item);
+    this.#endStep();
     // The conversation begins and ends with the user: newer models refuse to continue a text of their own.
-    if (this.messages[0]?.role === 'assistant')
-      this.messages.unshift({ role: 'user', content: [text('(earlier turns were left out)')] });
-    if (this.messages.at(-1)?.role !== 'user') this.messages.push({ role: 'user', content: [text('Go on.')] });
-    return this.messages;
+    if (this.#messages[0]?.role === 'assistant')
+      this.#messages.unshift({ role: 'user', content: [text('(earlier turns were left out)')] });
+    if (this.#messages.at(-1)?.role !== 'user') this.#messages.push({ role: 'user', content: [text('Go on.')] });
+    return this.#messages;
   }
 
-  private add(item: HistoryItem): void {
+  #add(item: HistoryItem): void {
     switch (item.type) {
       case 'message':
         if (item.role === 'assistant') {
-          this.step.blocks.push(...(this.replayed(item) ?? textBlocks(item.content)));
+          this.#step.blocks.push(...(this.#replayed(item) ?? textBlocks(item.content)));
         } else {
-          this.endStep();
-          this.append('user', visibleParts(item.content, this.request.model).flatMap(partBlocks));
+          this.#endStep();
+          this.#append('user', visibleParts(item.content, this.#request.model).flatMap(partBlocks));
         }
         return;
       case 'reasoning':
-        this.step.blocks.push(...(this.replayed(item) ?? []).filter(block => this.thoughts || !isThought(block)));
+        this.#step.blocks.push(...(this.#replayed(item) ?? []).filter(block => this.#thoughts || !isThought(block)));
         return;
       case 'function_call':
       case 'custom_tool_call':
-        this.step.blocks.push(this.encodeCall(item));
-        this.step.calls.push(item);
+        this.#step.blocks.push(this.#encodeCall(item));
+        this.#step.calls.push(item);
         return;
       case 'function_call_output':
       case 'custom_tool_call_output':
         // Already placed behind its step, or an answer to nothing.
-        this.endStep();
+        this.#endStep();
         return;
       case 'web_search_call':
       case 'local_shell_call':
@@ -104,14 +104,14 @@ class Builder {
   }
 
   /** The blocks an item came from, for models of the same family only: signatures are bound to it. */
-  private replayed({ replay }: HistoryItem): Block[] | null {
-    if (replay?.wire !== 'messages' || familyOf(replay.model) !== familyOf(this.request.model.id)) return null;
+  #replayed({ replay }: HistoryItem): Block[] | null {
+    if (replay?.wire !== 'messages' || familyOf(replay.model) !== familyOf(this.#request.model.id)) return null;
     return arrayOf(objectOf(replay.data).blocks).flatMap(block =>
       isObject(block) && typeof block.type === 'string' ? [{ ...block, type: block.type }] : [],
     );
   }
 
-  private encodeCall(item: ToolCallItem): Block {
+  #encodeCall(item: ToolCallItem): Block {
     const call = item.type === 'custom_tool_call' ? asFunctionCall(item) : item;
     const input = parseJson(call.arguments);
     return {
@@ -123,25 +123,25 @@ class Builder {
     };
   }
 
-  private endStep(): void {
-    const { blocks, calls } = this.step;
-    this.step = { blocks: [], calls: [] };
+  #endStep(): void {
+    const { blocks, calls } = this.#step;
+    this.#step = { blocks: [], calls: [] };
     // Thoughts alone are no step: the answer they led to was lost.
     if (blocks.every(isThought)) return;
-    this.append('assistant', blocks);
-    this.append(
+    this.#append('assistant', blocks);
+    this.#append(
       'user',
-      calls.map(call => this.result(call)),
+      calls.map(call => this.#result(call)),
     );
   }
 
-  private result(call: ToolCallItem): Block {
-    const item = this.outputs.get(call.call_id)?.shift();
+  #result(call: ToolCallItem): Block {
+    const item = this.#outputs.get(call.call_id)?.shift();
     const tool_use_id = callId(call.call_id);
     if (item === undefined) {
       return { type: 'tool_result', tool_use_id, content: 'aborted: this call has no result', is_error: true };
     }
-    const output = visibleOutput(item.output, this.request.model);
+    const output = visibleOutput(item.output, this.#request.model);
     if (typeof output === 'string') {
       return { type: 'tool_result', tool_use_id, content: output.trim() === '' ? '(no output)' : output };
     }
@@ -149,11 +149,11 @@ class Builder {
     return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? blocks : '(no output)' };
   }
 
-  private append(role: Message['role'], blocks: readonly Block[]): void {
+  #append(role: Message['role'], blocks: readonly Block[]): void {
     if (blocks.length === 0) return;
-    const last = this.messages.at(-1);
+    const last = this.#messages.at(-1);
     if (last?.role === role) last.content.push(...blocks);
-    else this.messages.push({ role, content: [...blocks] });
+    else this.#messages.push({ role, content: [...blocks] });
   }
 }
 

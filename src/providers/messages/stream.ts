@@ -19,30 +19,30 @@ type Text = { id: string; text: string; blocks: Block[]; cited: boolean };
 
 class MessagesDecoder implements Decoder {
   continuation: Continuation | null = null;
-  private readonly context: WireContext;
-  private readonly body: WireBody;
-  private readonly used: TokenUsage | null;
-  private readonly open = new Map<number, OpenBlock>();
+  readonly #context: WireContext;
+  readonly #body: WireBody;
+  readonly #used: TokenUsage | null;
+  readonly #open = new Map<number, OpenBlock>();
   /** Every finished block, in order: what a continuation sends back. */
-  private readonly finished: Block[] = [];
+  readonly #finished: Block[] = [];
   /** Thoughts and blocks that mean nothing to us, until something else begins. */
-  private thought: Thought | null = null;
+  #thought: Thought | null = null;
   /** Texts that follow each other are one message: an answer with citations comes in many. */
-  private text: Text | null = null;
+  #text: Text | null = null;
   /** Items behind the first call that may be cut. */
-  private readonly held: HistoryItem[] = [];
-  private stopReason: string | null = null;
-  private readonly counts: { [name: string]: unknown } = {};
-  private responseId = '';
+  readonly #held: HistoryItem[] = [];
+  #stopReason: string | null = null;
+  readonly #counts: { [name: string]: unknown } = {};
+  #responseId = '';
 
   constructor(context: WireContext, body: WireBody, used: TokenUsage | null) {
-    this.context = context;
-    this.body = body;
-    this.used = used;
+    this.#context = context;
+    this.#body = body;
+    this.#used = used;
   }
 
   get settled(): boolean {
-    return this.stopReason !== null;
+    return this.#stopReason !== null;
   }
 
   push(data: string, name?: string): ModelEvent[] {
@@ -53,22 +53,22 @@ class MessagesDecoder implements Decoder {
     const type = textOf(event.type) || (name ?? '');
     switch (type) {
       case 'message_start':
-        this.start(objectOf(event.message));
+        this.#start(objectOf(event.message));
         return [];
       case 'content_block_start':
-        return this.blockStart(numberOf(event.index) ?? 0, objectOf(event.content_block));
+        return this.#blockStart(numberOf(event.index) ?? 0, objectOf(event.content_block));
       case 'content_block_delta':
-        return this.blockDelta(numberOf(event.index) ?? 0, objectOf(event.delta));
+        return this.#blockDelta(numberOf(event.index) ?? 0, objectOf(event.delta));
       case 'content_block_stop':
-        return this.blockStop(numberOf(event.index) ?? 0);
+        return this.#blockStop(numberOf(event.index) ?? 0);
       case 'message_delta':
-        this.stopReason = textOf(objectOf(event.delta).stop_reason) || this.stopReason;
-        this.count(event.usage);
+        this.#stopReason = textOf(objectOf(event.delta).stop_reason) || this.#stopReason;
+        this.#count(event.usage);
         return [];
       case 'message_stop':
-        return this.finish();
+        return this.#finish();
       case 'message':
-        return this.wholeMessage(event);
+        return this.#wholeMessage(event);
       case 'error':
         return [failed(streamedError(errorOf(event), 'error'))];
       default:
@@ -78,74 +78,74 @@ class MessagesDecoder implements Decoder {
   }
 
   end(): ModelEvent[] {
-    if (this.stopReason !== null) return this.finish();
+    if (this.#stopReason !== null) return this.#finish();
     return [failed(brokenStream('The stream ended before message_stop.'))];
   }
 
-  private start(message: JsonObject): void {
-    this.responseId = textOf(message.id);
-    this.count(message.usage);
+  #start(message: JsonObject): void {
+    this.#responseId = textOf(message.id);
+    this.#count(message.usage);
   }
 
   /** The answer of a server that does not stream. */
-  private wholeMessage(message: JsonObject): ModelEvent[] {
-    this.start(message);
-    this.stopReason = textOf(message.stop_reason) || 'end_turn';
+  #wholeMessage(message: JsonObject): ModelEvent[] {
+    this.#start(message);
+    this.#stopReason = textOf(message.stop_reason) || 'end_turn';
     const events = arrayOf(message.content).flatMap((block, index) => [
-      ...this.blockStart(index, objectOf(block)),
-      ...this.blockStop(index),
+      ...this.#blockStart(index, objectOf(block)),
+      ...this.#blockStop(index),
     ]);
-    return [...events, ...this.finish()];
+    return [...events, ...this.#finish()];
   }
 
-  private blockStart(index: number, start: JsonObject): ModelEvent[] {
+  #blockStart(index: number, start: JsonObject): ModelEvent[] {
     const block = new OpenBlock(start);
-    this.open.set(index, block);
+    this.#open.set(index, block);
     switch (block.type) {
       case 'text':
-        return [...this.endThought(), ...this.say(block.initialText)];
+        return [...this.#endThought(), ...this.#say(block.initialText)];
       case 'thinking':
-        return [...this.endText(), ...this.think(block.initialText, true)];
+        return [...this.#endText(), ...this.#think(block.initialText, true)];
       case 'tool_use':
-        return [...this.endThought(), ...this.endText()];
+        return [...this.#endThought(), ...this.#endText()];
       default:
-        return this.endText();
+        return this.#endText();
     }
   }
 
-  private blockDelta(index: number, delta: JsonObject): ModelEvent[] {
-    const block = this.open.get(index);
+  #blockDelta(index: number, delta: JsonObject): ModelEvent[] {
+    const block = this.#open.get(index);
     const added = block?.add(delta) ?? '';
     if (added === '') return [];
-    return block?.type === 'thinking' ? this.think(added, false) : this.say(added);
+    return block?.type === 'thinking' ? this.#think(added, false) : this.#say(added);
   }
 
-  private blockStop(index: number): ModelEvent[] {
-    const block = this.open.get(index);
+  #blockStop(index: number): ModelEvent[] {
+    const block = this.#open.get(index);
     if (block === undefined) return [];
-    this.open.delete(index);
+    this.#open.delete(index);
     const whole = block.finish();
-    this.finished.push(whole);
+    this.#finished.push(whole);
     switch (block.type) {
       case 'text':
-        if (this.text !== null) {
-          this.text.blocks.push(whole);
-          this.text.cited ||= block.hasCitations;
+        if (this.#text !== null) {
+          this.#text.blocks.push(whole);
+          this.#text.cited ||= block.hasCitations;
         }
         return [];
       case 'tool_use':
-        return this.call(whole, block.inputText);
+        return this.#call(whole, block.inputText);
       default:
-        this.thought ??= newThought();
-        this.thought.blocks.push(whole);
+        this.#thought ??= newThought();
+        this.#thought.blocks.push(whole);
         return [];
     }
   }
 
   /** `begins`: a block of its own begins, a section of the same thought when there is one already. */
-  private think(delta: string, begins: boolean): ModelEvent[] {
-    this.thought ??= newThought();
-    const { thought } = this;
+  #think(delta: string, begins: boolean): ModelEvent[] {
+    this.#thought ??= newThought();
+    const thought = this.#thought;
     const events: ModelEvent[] = [];
     if (!thought.announced) events.push({ type: 'item.started', item_id: thought.id, kind: 'reasoning' });
     thought.announced = true;
@@ -161,80 +161,80 @@ class MessagesDecoder implements Decoder {
     return events;
   }
 
-  private say(delta: string): ModelEvent[] {
+  #say(delta: string): ModelEvent[] {
     if (delta === '') return [];
     const events: ModelEvent[] = [];
-    if (this.text === null) {
-      this.text = { id: newId('msg'), text: '', blocks: [], cited: false };
-      events.push({ type: 'item.started', item_id: this.text.id, kind: 'message' });
+    if (this.#text === null) {
+      this.#text = { id: newId('msg'), text: '', blocks: [], cited: false };
+      events.push({ type: 'item.started', item_id: this.#text.id, kind: 'message' });
     }
-    this.text.text += delta;
-    events.push({ type: 'text.delta', item_id: this.text.id, delta });
+    this.#text.text += delta;
+    events.push({ type: 'text.delta', item_id: this.#text.id, delta });
     return events;
   }
 
-  private endThought(): ModelEvent[] {
-    const { thought } = this;
+  #endThought(): ModelEvent[] {
+    const thought = this.#thought;
     if (thought === null) return [];
-    this.thought = null;
+    this.#thought = null;
     const started: ModelEvent[] = thought.announced
       ? []
       : [{ type: 'item.started', item_id: thought.id, kind: 'reasoning' }];
     const summary = thought.summary.filter(text => text !== '').map(text => ({ type: 'summary_text' as const, text }));
-    const item = { type: 'reasoning' as const, id: thought.id, summary, replay: this.replay(thought.blocks) };
-    return [...started, ...this.deliver(item)];
+    const item = { type: 'reasoning' as const, id: thought.id, summary, replay: this.#replay(thought.blocks) };
+    return [...started, ...this.#deliver(item)];
   }
 
-  private endText(): ModelEvent[] {
-    const { text } = this;
+  #endText(): ModelEvent[] {
+    const text = this.#text;
     if (text === null) return [];
-    this.text = null;
-    return this.deliver({
+    this.#text = null;
+    return this.#deliver({
       type: 'message',
       id: text.id,
       role: 'assistant',
       content: [{ type: 'output_text', text: text.text }],
-      ...(text.cited ? { replay: this.replay(text.blocks) } : {}),
+      ...(text.cited ? { replay: this.#replay(text.blocks) } : {}),
     });
   }
 
-  private replay(blocks: readonly Block[]) {
+  #replay(blocks: readonly Block[]) {
     const data: BlocksReplay = { blocks };
-    return { wire: 'messages' as const, model: this.context.request.model.id, data };
+    return { wire: 'messages' as const, model: this.#context.request.model.id, data };
   }
 
-  private call(block: Block, input: string): ModelEvent[] {
+  #call(block: Block, input: string): ModelEvent[] {
     const name = textOf(block.name);
     const call_id = textOf(block.id) || newId('call');
-    const { tools } = this.context.request;
+    const { tools } = this.#context.request;
     // Empty arguments are those of a tool without any, or lost ones: the end tells.
     const blank = input.trim() === '';
-    const text = blank ? '' : normaliseArguments(input, this.schemaOf(name));
+    const text = blank ? '' : normaliseArguments(input, this.#schemaOf(name));
     const whole = isJsonObject(text);
     const item = { type: 'function_call' as const, id: newId('fc'), call_id, name, arguments: whole ? text : input };
-    if (whole && this.held.length === 0) return this.deliver(toolCallItem(item, customToolNames(tools)));
-    this.held.push(item);
+    if (whole && this.#held.length === 0) return this.#deliver(toolCallItem(item, customToolNames(tools)));
+    this.#held.push(item);
     return [];
   }
 
-  private schemaOf(name: string): JsonObject | undefined {
-    const tool = this.context.request.tools.find(spec => spec.type !== 'web_search' && spec.name === name);
+  #schemaOf(name: string): JsonObject | undefined {
+    const tool = this.#context.request.tools.find(spec => spec.type !== 'web_search' && spec.name === name);
     if (tool === undefined || tool.type === 'web_search') return undefined;
     return tool.type === 'custom' ? CUSTOM_TOOL_PARAMETERS : tool.parameters;
   }
 
-  private deliver(item: HistoryItem): ModelEvent[] {
-    if (this.held.length > 0) {
-      this.held.push(item);
+  #deliver(item: HistoryItem): ModelEvent[] {
+    if (this.#held.length > 0) {
+      this.#held.push(item);
       return [];
     }
     return [{ type: 'item.completed', item: withOwnId(item) }];
   }
 
   /** The held items, now that the end shows whether a call was cut. */
-  private release(truncated: boolean): ModelEvent[] {
-    const custom = customToolNames(this.context.request.tools);
-    const items = this.held.splice(0).flatMap((item): HistoryItem[] => {
+  #release(truncated: boolean): ModelEvent[] {
+    const custom = customToolNames(this.#context.request.tools);
+    const items = this.#held.splice(0).flatMap((item): HistoryItem[] => {
       if (item.type !== 'function_call') return [item];
       if (truncated && !isJsonObject(item.arguments)) return [];
       return [toolCallItem(item.arguments.trim() === '' ? { ...item, arguments: '{}' } : item, custom)];
@@ -242,11 +242,11 @@ class MessagesDecoder implements Decoder {
     return items.map(item => ({ type: 'item.completed', item: withOwnId(item) }));
   }
 
-  private finish(): ModelEvent[] {
+  #finish(): ModelEvent[] {
     // Some servers leave out the end of their last block.
-    const late = [...this.open.keys()].sort((a, b) => a - b).flatMap(index => this.blockStop(index));
-    const rest = [...late, ...this.endThought(), ...this.endText()];
-    const reason = this.stopReason ?? 'end_turn';
+    const late = [...this.#open.keys()].sort((a, b) => a - b).flatMap(index => this.#blockStop(index));
+    const rest = [...late, ...this.#endThought(), ...this.#endText()];
+    const reason = this.#stopReason ?? 'end_turn';
     switch (reason) {
       case 'refusal':
         return [...rest, failed({ message: 'The model refused to answer.', kind: 'other', retryable: false })];
@@ -255,39 +255,39 @@ class MessagesDecoder implements Decoder {
         return [...rest, failed({ message, kind: 'context_window_exceeded', retryable: false })];
       }
       case 'pause_turn':
-        this.continuation = { body: this.continued(), usage: this.usage() };
-        return [...rest, ...this.release(false)];
+        this.continuation = { body: this.#continued(), usage: this.#usage() };
+        return [...rest, ...this.#release(false)];
       default:
-        return [...rest, ...this.complete(this.stopReason === 'max_tokens')];
+        return [...rest, ...this.#complete(this.#stopReason === 'max_tokens')];
     }
   }
 
-  private complete(truncated: boolean): ModelEvent[] {
-    const response_id = this.responseId || newId('resp');
-    return [...this.release(truncated), { type: 'completed', response_id, usage: this.usage(), truncated }];
+  #complete(truncated: boolean): ModelEvent[] {
+    const response_id = this.#responseId || newId('resp');
+    return [...this.#release(truncated), { type: 'completed', response_id, usage: this.#usage(), truncated }];
   }
 
   /** The same request with what the model has said so far as its last message. */
-  private continued(): WireBody {
-    const messages = arrayOf(this.body.messages);
+  #continued(): WireBody {
+    const messages = arrayOf(this.#body.messages);
     const last = objectOf(messages.at(-1));
     const before = last.role === 'assistant' ? arrayOf(last.content) : [];
-    const content = [...before, ...this.finished];
+    const content = [...before, ...this.#finished];
     return {
-      ...this.body,
+      ...this.#body,
       messages: [...(before.length > 0 ? messages.slice(0, -1) : messages), { role: 'assistant', content }],
     };
   }
 
   /** Later counts replace earlier ones: they grow while the answer comes. */
-  private count(usage: unknown): void {
-    for (const [name, value] of Object.entries(objectOf(usage))) if (value !== null) this.counts[name] = value;
+  #count(usage: unknown): void {
+    for (const [name, value] of Object.entries(objectOf(usage))) if (value !== null) this.#counts[name] = value;
   }
 
   /** Cached input is not a part of `input_tokens` here; ours is the sum. */
-  private usage(): TokenUsage | null {
-    const { counts } = this;
-    if (Object.keys(counts).length === 0) return this.used;
+  #usage(): TokenUsage | null {
+    const counts = this.#counts;
+    if (Object.keys(counts).length === 0) return this.#used;
     const read = numberOf(counts.cache_read_input_tokens) ?? 0;
     const written = numberOf(counts.cache_creation_input_tokens) ?? 0;
     const input = (numberOf(counts.input_tokens) ?? 0) + read + written;
@@ -300,7 +300,7 @@ class MessagesDecoder implements Decoder {
       reasoning_output_tokens: numberOf(objectOf(counts.output_tokens_details).thinking_tokens) ?? 0,
       total_tokens: input + output,
     };
-    return this.used === null ? usage : addUsage(this.used, usage);
+    return this.#used === null ? usage : addUsage(this.#used, usage);
   }
 }
 

@@ -15,16 +15,16 @@ export function responsesDecoder(request: ModelRequest): Decoder {
 class ResponsesDecoder implements Decoder {
   readonly settled = false;
   readonly continuation = null;
-  private readonly customTools: ReadonlySet<string>;
-  private responseId = '';
+  readonly #customTools: ReadonlySet<string>;
+  #responseId = '';
   /** Ids of message and reasoning items that were announced. */
-  private readonly announced = new Set<string>();
+  readonly #announced = new Set<string>();
   /** Items behind the first call that may be cut: delivered when the end shows that the answer is whole. */
-  private readonly held: HistoryItem[] = [];
-  private delivered = 0;
+  readonly #held: HistoryItem[] = [];
+  #delivered = 0;
 
   constructor(request: ModelRequest) {
-    this.customTools = customToolNames(request.tools);
+    this.#customTools = customToolNames(request.tools);
   }
 
   push(data: string, name?: string): ModelEvent[] {
@@ -33,25 +33,25 @@ class ResponsesDecoder implements Decoder {
     if (!isObject(event)) {
       return [failed(brokenStream(`The stream holds an event that is no JSON (${name ?? 'unnamed'}).`))];
     }
-    return this.read(event, textOf(event.type) || (name ?? ''));
+    return this.#read(event, textOf(event.type) || (name ?? ''));
   }
 
   end(): ModelEvent[] {
     return [failed(brokenStream('The stream ended before response.completed.'))];
   }
 
-  private read(event: JsonObject, name: string): ModelEvent[] {
+  #read(event: JsonObject, name: string): ModelEvent[] {
     switch (name) {
       case 'response.created':
-        this.responseId = textOf(objectOf(event.response).id);
+        this.#responseId = textOf(objectOf(event.response).id);
         return [];
       case 'response.output_item.added':
-        return this.itemAdded(objectOf(event.item));
+        return this.#itemAdded(objectOf(event.item));
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        return this.delta(event, 'message', (item_id, delta) => ({ type: 'text.delta', item_id, delta }));
+        return this.#delta(event, 'message', (item_id, delta) => ({ type: 'text.delta', item_id, delta }));
       case 'response.reasoning_summary_part.added':
-        return this.section(event);
+        return this.#section(event);
       case 'response.reasoning_summary_text.delta': {
         const summary_index = numberOf(event.summary_index) ?? 0;
         const make = (item_id: string, delta: string) => ({
@@ -60,7 +60,7 @@ class ResponsesDecoder implements Decoder {
           summary_index,
           delta,
         });
-        return this.delta(event, 'reasoning', make);
+        return this.#delta(event, 'reasoning', make);
       }
       case 'response.reasoning_text.delta': {
         const content_index = numberOf(event.content_index) ?? 0;
@@ -70,15 +70,15 @@ class ResponsesDecoder implements Decoder {
           content_index,
           delta,
         });
-        return this.delta(event, 'reasoning', make);
+        return this.#delta(event, 'reasoning', make);
       }
       case 'response.output_item.done':
-        return this.itemDone(objectOf(event.item));
+        return this.#itemDone(objectOf(event.item));
       case 'response.completed':
       case 'response.done':
-        return this.completed(objectOf(event.response));
+        return this.#completed(objectOf(event.response));
       case 'response.incomplete':
-        return this.incomplete(objectOf(event.response));
+        return this.#incomplete(objectOf(event.response));
       case 'response.failed':
         return [failed(streamedError(errorOf(objectOf(event.response).error), name))];
       case 'error':
@@ -87,23 +87,23 @@ class ResponsesDecoder implements Decoder {
       default:
         if (isObject(event.error)) return [failed(streamedError(errorOf(event), name))];
         // A server that does not stream answers with the response itself.
-        return event.object === 'response' ? this.completed(event) : [];
+        return event.object === 'response' ? this.#completed(event) : [];
     }
   }
 
-  private itemAdded(item: JsonObject): ModelEvent[] {
-    if (item.type === 'message') return this.announce(textOf(item.id), 'message');
-    if (item.type === 'reasoning') return this.announce(textOf(item.id), 'reasoning');
+  #itemAdded(item: JsonObject): ModelEvent[] {
+    if (item.type === 'message') return this.#announce(textOf(item.id), 'message');
+    if (item.type === 'reasoning') return this.#announce(textOf(item.id), 'reasoning');
     return [];
   }
 
-  private announce(id: string, kind: 'message' | 'reasoning'): ModelEvent[] {
-    if (id === '' || this.announced.has(id)) return [];
-    this.announced.add(id);
+  #announce(id: string, kind: 'message' | 'reasoning'): ModelEvent[] {
+    if (id === '' || this.#announced.has(id)) return [];
+    this.#announced.add(id);
     return [{ type: 'item.started', item_id: id, kind }];
   }
 
-  private delta(
+  #delta(
     event: JsonObject,
     kind: 'message' | 'reasoning',
     make: (itemId: string, delta: string) => ModelEvent,
@@ -111,55 +111,55 @@ class ResponsesDecoder implements Decoder {
     const id = textOf(event.item_id);
     const delta = textOf(event.delta);
     if (id === '' || delta === '') return [];
-    return [...this.announce(id, kind), make(id, delta)];
+    return [...this.#announce(id, kind), make(id, delta)];
   }
 
-  private section(event: JsonObject): ModelEvent[] {
+  #section(event: JsonObject): ModelEvent[] {
     const id = textOf(event.item_id);
     if (id === '') return [];
     const summary_index = numberOf(event.summary_index) ?? 0;
-    return [...this.announce(id, 'reasoning'), { type: 'reasoning.section', item_id: id, summary_index }];
+    return [...this.#announce(id, 'reasoning'), { type: 'reasoning.section', item_id: id, summary_index }];
   }
 
-  private itemDone(raw: JsonObject): ModelEvent[] {
-    const item = readItem(raw, this.customTools);
+  #itemDone(raw: JsonObject): ModelEvent[] {
+    const item = readItem(raw, this.#customTools);
     if (item === null) return [];
-    this.delivered++;
-    if (this.held.length > 0 || !isWhole(item)) {
-      this.held.push(item);
+    this.#delivered++;
+    if (this.#held.length > 0 || !isWhole(item)) {
+      this.#held.push(item);
       return [];
     }
-    return this.deliver(item);
+    return this.#deliver(item);
   }
 
-  private deliver(item: HistoryItem): ModelEvent[] {
+  #deliver(item: HistoryItem): ModelEvent[] {
     const started =
-      item.type === 'message' || item.type === 'reasoning' ? this.announce(textOf(item.id), item.type) : [];
+      item.type === 'message' || item.type === 'reasoning' ? this.#announce(textOf(item.id), item.type) : [];
     return [...started, { type: 'item.completed', item }];
   }
 
-  private completed(response: JsonObject): ModelEvent[] {
+  #completed(response: JsonObject): ModelEvent[] {
     // A response that says so itself failed whatever the event is called.
     if (response.status === 'failed') return [failed(streamedError(errorOf(response.error), 'response.failed'))];
-    if (response.status === 'incomplete') return this.incomplete(response);
+    if (response.status === 'incomplete') return this.#incomplete(response);
     // Some servers stream deltas only and list the items at the end.
-    const late = this.delivered > 0 ? [] : arrayOf(response.output).flatMap(item => this.itemDone(objectOf(item)));
-    const rest = this.held.flatMap(item => this.deliver(item));
-    return [...late, ...rest, this.finish(response, false)];
+    const late = this.#delivered > 0 ? [] : arrayOf(response.output).flatMap(item => this.#itemDone(objectOf(item)));
+    const rest = this.#held.flatMap(item => this.#deliver(item));
+    return [...late, ...rest, this.#finish(response, false)];
   }
 
-  private incomplete(response: JsonObject): ModelEvent[] {
+  #incomplete(response: JsonObject): ModelEvent[] {
     const reason = textOf(objectOf(response.incomplete_details).reason);
     if (reason === 'content_filter') {
       const message = "The provider's content filter stopped the answer.";
       return [failed({ message, kind: 'other', retryable: false })];
     }
-    const whole = this.held.filter(isWhole).flatMap(item => this.deliver(item));
-    return [...whole, this.finish(response, true)];
+    const whole = this.#held.filter(isWhole).flatMap(item => this.#deliver(item));
+    return [...whole, this.#finish(response, true)];
   }
 
-  private finish(response: JsonObject, truncated: boolean): ModelEvent {
-    const response_id = textOf(response.id) || this.responseId || newId('resp');
+  #finish(response: JsonObject, truncated: boolean): ModelEvent {
+    const response_id = textOf(response.id) || this.#responseId || newId('resp');
     return { type: 'completed', response_id, usage: readUsage(response.usage), truncated };
   }
 }
