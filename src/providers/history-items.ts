@@ -4,12 +4,41 @@ import type {
   CustomToolCallItem,
   FunctionCallItem,
   HistoryItem,
+  MessageItem,
   ModelInfo,
   ToolCallItem,
+  ToolCallOutputItem,
   ToolOutput,
   ToolSpec,
 } from '../protocol/index.js';
 import { isObject, parseJson } from './json.js';
+
+/** What stands for a result that is missing, and for one that is empty: services refuse both. */
+export const NO_RESULT = 'aborted: this call has no result';
+export const NO_OUTPUT = '(no output)';
+/** The prompt behind a history that ends with the model: many services refuse to continue a text of their own. */
+export const GO_ON = 'Go on.';
+
+/** Texts of the developer that stand before everything else belong to the system prompt. */
+export function splitGuidance(input: readonly HistoryItem[]): { guidance: MessageItem[]; rest: HistoryItem[] } {
+  const leading = input.findIndex(item => !isGuidance(item));
+  const start = leading < 0 ? input.length : leading;
+  return { guidance: input.slice(0, start).filter(isGuidance), rest: input.slice(start) };
+}
+
+function isGuidance(item: HistoryItem): item is MessageItem {
+  return item.type === 'message' && (item.role === 'developer' || item.role === 'system');
+}
+
+/** The outputs of the history by call id, in order: wires place each behind its call. */
+export function outputsByCall(items: readonly HistoryItem[]): Map<string, ToolCallOutputItem[]> {
+  const outputs = new Map<string, ToolCallOutputItem[]>();
+  for (const item of items) {
+    if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') continue;
+    outputs.set(item.call_id, [...(outputs.get(item.call_id) ?? []), item]);
+  }
+  return outputs;
+}
 
 /** Stands where a picture was when the model takes none. */
 const NO_IMAGE = '[an image was left out: this model takes text only]';

@@ -5,7 +5,6 @@
 import type {
   ContentPart,
   HistoryItem,
-  MessageItem,
   ModelRequest,
   ReasoningHistoryItem,
   ToolCallItem,
@@ -13,7 +12,18 @@ import type {
 } from '../../protocol/index.js';
 import { wireCallId, wireName } from '../call-names.js';
 import { familyOf } from '../families.js';
-import { asFunctionCall, flatName, isJsonObject, visibleOutput, visibleParts } from '../history-items.js';
+import {
+  asFunctionCall,
+  flatName,
+  GO_ON,
+  isJsonObject,
+  NO_OUTPUT,
+  NO_RESULT,
+  outputsByCall,
+  splitGuidance,
+  visibleOutput,
+  visibleParts,
+} from '../history-items.js';
 import { arrayOf, objectOf, textOf } from '../json.js';
 import type { ChatQuirks } from './quirks.js';
 
@@ -29,37 +39,23 @@ export type ReasoningReplay = {
 /** What it leaves in `replay.data` of a call: fields that only the service understands. */
 export type CallReplay = { extra: Readonly<Record<string, unknown>> };
 
-const NO_RESULT = 'aborted: this call has no result';
-const NO_OUTPUT = '(no output)';
-const GO_ON = 'Go on.';
-
 /** `words`: a further text for the end of the system message. */
 export function chatMessages(request: ModelRequest, quirks: ChatQuirks, words: string | undefined): ChatMessage[] {
-  const { input } = request;
-  const leading = input.findIndex(item => !isGuidance(item));
-  const start = leading < 0 ? input.length : leading;
-  const guidance = input
-    .slice(0, start)
-    .filter(isGuidance)
-    .map(item => plainText(item.content));
-  const system = [request.instructions, ...guidance, words ?? ''].filter(text => text.trim() !== '').join('\n\n');
-  const history = new Builder(request, quirks).build(input.slice(start));
+  const { guidance, rest } = splitGuidance(request.input);
+  const texts = [request.instructions, ...guidance.map(item => plainText(item.content)), words ?? ''];
+  const system = texts.filter(text => text.trim() !== '').join('\n\n');
+  const history = new Builder(request, quirks).build(rest);
   const messages = system === '' ? history : [{ role: 'system' as const, content: system }, ...history];
-  // An answer is asked for by a user or a result; many services refuse to continue a text of their own.
   const last = history.at(-1)?.role;
   if (last === undefined || last === 'assistant') messages.push({ role: 'user', content: GO_ON });
   return quirks.answerAfterTool ? withAnswers(messages) : messages;
-}
-
-function isGuidance(item: HistoryItem): item is MessageItem {
-  return item.type === 'message' && (item.role === 'developer' || item.role === 'system');
 }
 
 type Step = { reasoning: ReasoningHistoryItem[]; texts: string[]; calls: ToolCallItem[] };
 
 class Builder {
   readonly #messages: ChatMessage[] = [];
-  readonly #outputs = new Map<string, ToolCallOutputItem[]>();
+  #outputs = new Map<string, ToolCallOutputItem[]>();
   #step: Step = emptyStep();
   readonly #request: ModelRequest;
   readonly #quirks: ChatQuirks;
@@ -70,8 +66,7 @@ class Builder {
   }
 
   build(items: readonly HistoryItem[]): ChatMessage[] {
-    for (const item of items)
-      if (isOutput(item)) this.#outputs.set(item.call_id, [...(this.#outputs.get(item.call_id) ?? []), item]);
+    this.#outputs = outputsByCall(items);
     for (const item of items) this.#add(item);
     this.#endStep();
     return this.#messages;
@@ -202,10 +197,6 @@ class Builder {
 
 function emptyStep(): Step {
   return { reasoning: [], texts: [], calls: [] };
-}
-
-function isOutput(item: HistoryItem): item is ToolCallOutputItem {
-  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
 /** A text where it is text only, parts where there are pictures, null where there is nothing. */

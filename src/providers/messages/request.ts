@@ -7,7 +7,7 @@ import { CUSTOM_TOOL_PARAMETERS, customToolDescription } from '../history-items.
 import { outputSchemaText } from '../output-schema.js';
 import { inDialect } from '../tool-schema.js';
 import type { WireBody, WireContext, WireRequest } from '../wire.js';
-import { conversation, type Message } from './conversation.js';
+import { historyMessages, type Message } from './messages.js';
 import { thinkingFields } from './thinking.js';
 
 /** Tokens of output asked for where the model's limit is not known, and at most. */
@@ -34,7 +34,7 @@ export function encodeMessages(context: WireContext): WireRequest {
 type Fields = { readonly [field in keyof MessageCreateParamsStreaming]?: unknown };
 
 function encodeBody({ request, settings, lessons }: WireContext): Fields {
-  const { guidance, messages } = conversation(request, !lessons.has('once:thoughts'));
+  const { guidance, messages } = historyMessages(request, !lessons.has('once:thoughts'));
   const tools = request.tools.flatMap(tool => encodeTool(tool, settings));
   const max_tokens = outputLimit(request, lessons);
   const { format, words } = outputSchema(request, settings, lessons);

@@ -8,7 +8,7 @@ import { newId } from '../ids.js';
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
 import type { Continuation, Decoder, WireBody, WireContext } from '../wire.js';
 import { OpenBlock } from './blocks.js';
-import type { Block, BlocksReplay } from './conversation.js';
+import type { Block, BlocksReplay } from './messages.js';
 
 export function messagesDecoder(context: WireContext, body: WireBody, used: TokenUsage | null): Decoder {
   return new MessagesDecoder(context, body, used);

@@ -2,7 +2,7 @@
 import type { ModelRequest, ProviderSettings } from '../../protocol/index.js';
 import { bareName, claudeVersion, familyOf } from '../families.js';
 import { sentEffort } from '../reasoning.js';
-import type { Message } from './conversation.js';
+import type { Message } from './messages.js';
 
 export type ThinkingOptions = {
   readonly request: ModelRequest;

@@ -2,17 +2,20 @@
  * The history as messages of the Messages API: user and assistant take turns, each step of the model is followed by one
  * user message that begins with the results of all its calls, thoughts go back as they came.
  */
-import type {
-  ContentPart,
-  HistoryItem,
-  MessageItem,
-  ModelRequest,
-  ToolCallItem,
-  ToolCallOutputItem,
-} from '../../protocol/index.js';
+import type { ContentPart, HistoryItem, ModelRequest, ToolCallItem, ToolCallOutputItem } from '../../protocol/index.js';
 import { wireCallId, wireName } from '../call-names.js';
 import { familyOf } from '../families.js';
-import { asFunctionCall, flatName, visibleOutput, visibleParts } from '../history-items.js';
+import {
+  asFunctionCall,
+  flatName,
+  GO_ON,
+  NO_OUTPUT,
+  NO_RESULT,
+  outputsByCall,
+  splitGuidance,
+  visibleOutput,
+  visibleParts,
+} from '../history-items.js';
 import { arrayOf, isObject, objectOf, parseJson } from '../json.js';
 
 export type Block = { type: string; [field: string]: unknown };
@@ -21,31 +24,18 @@ export type Message = { role: 'user' | 'assistant'; content: Block[] };
 /** What a stream leaves in `replay.data`: blocks to send back as they are. */
 export type BlocksReplay = { blocks: readonly unknown[] };
 
-export type Conversation = {
-  /** Texts of the developer that stand before everything else: they belong to the system prompt. */
-  guidance: string[];
-  messages: Message[];
-};
-
-/** `thoughts` false leaves thinking blocks out. */
-export function conversation(request: ModelRequest, thoughts: boolean): Conversation {
-  const { input } = request;
-  const leading = input.findIndex(item => !isGuidance(item));
-  const start = leading < 0 ? input.length : leading;
-  const guidance = input
-    .slice(0, start)
-    .filter(isGuidance)
-    .map(item => textOfParts(item.content));
-  return { guidance, messages: new Builder(request, thoughts).build(input.slice(start)) };
-}
-
-function isGuidance(item: HistoryItem): item is MessageItem {
-  return item.type === 'message' && (item.role === 'developer' || item.role === 'system');
+/** `guidance`: texts for the system prompt. `thoughts` false leaves thinking blocks out. */
+export function historyMessages(request: ModelRequest, thoughts: boolean): { guidance: string[]; messages: Message[] } {
+  const { guidance, rest } = splitGuidance(request.input);
+  return {
+    guidance: guidance.map(item => textOfParts(item.content)),
+    messages: new Builder(request, thoughts).build(rest),
+  };
 }
 
 class Builder {
   readonly #messages: Message[] = [];
-  readonly #outputs = new Map<string, ToolCallOutputItem[]>();
+  #outputs = new Map<string, ToolCallOutputItem[]>();
   #step: { blocks: Block[]; calls: ToolCallItem[] } = { blocks: [], calls: [] };
   readonly #request: ModelRequest;
   readonly #thoughts: boolean;
@@ -56,17 +46,13 @@ class Builder {
   }
 
   build(items: readonly HistoryItem[]): Message[] {
-    for (const item of items) {
-      if (!isOutput(item)) continue;
-      const known = this.#outputs.get(item.call_id) ?? [];
-      this.#outputs.set(item.call_id, [...known, item]);
-    }
+    this.#outputs = outputsByCall(items);
     for (const item of items) this.#add(item);
     this.#endStep();
-    // The conversation begins and ends with the user: newer models refuse to continue a text of their own.
+    // The first message and the last one have to be the user's.
     if (this.#messages[0]?.role === 'assistant')
       this.#messages.unshift({ role: 'user', content: [text('(earlier turns were left out)')] });
-    if (this.#messages.at(-1)?.role !== 'user') this.#messages.push({ role: 'user', content: [text('Go on.')] });
+    if (this.#messages.at(-1)?.role !== 'user') this.#messages.push({ role: 'user', content: [text(GO_ON)] });
     return this.#messages;
   }
 
@@ -139,14 +125,14 @@ class Builder {
     const item = this.#outputs.get(call.call_id)?.shift();
     const tool_use_id = callId(call.call_id);
     if (item === undefined) {
-      return { type: 'tool_result', tool_use_id, content: 'aborted: this call has no result', is_error: true };
+      return { type: 'tool_result', tool_use_id, content: NO_RESULT, is_error: true };
     }
     const output = visibleOutput(item.output, this.#request.model);
     if (typeof output === 'string') {
-      return { type: 'tool_result', tool_use_id, content: output.trim() === '' ? '(no output)' : output };
+      return { type: 'tool_result', tool_use_id, content: output.trim() === '' ? NO_OUTPUT : output };
     }
     const blocks = output.flatMap(partBlocks);
-    return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? blocks : '(no output)' };
+    return { type: 'tool_result', tool_use_id, content: blocks.length > 0 ? blocks : NO_OUTPUT };
   }
 
   #append(role: Message['role'], blocks: readonly Block[]): void {
@@ -159,10 +145,6 @@ class Builder {
 
 function isThought(block: Block): boolean {
   return block.type === 'thinking' || block.type === 'redacted_thinking';
-}
-
-function isOutput(item: HistoryItem): item is ToolCallOutputItem {
-  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
 function callId(id: string): string {
