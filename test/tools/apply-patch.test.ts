@@ -540,6 +540,17 @@ describe('plan and item', () => {
     expect(snapshot(root)).toEqual({});
   });
 
+  it('a file of many equal lines is searched, and the failure explained, as fast as any other', async () => {
+    const before = 'x\n'.repeat(200_000);
+    const wanted = Array.from({ length: 3_000 }, () => ' x');
+    const { file, output } = await edit(before, ['@@', ...wanted, '-y', '+z']);
+    expect(file).toBe(before);
+    expect(output).toContain(
+      'The closest place starts at line 1; 3000 of 3001 lines are the same. First difference, line 3001:',
+    );
+    expect((await edit(`${before}y\n`, ['@@', ...wanted, '-y', '+z'])).file).toBe(`${before}z\n`);
+  });
+
   it('a file too large to edit can still be deleted', async () => {
     const root = workspace();
     fs.closeSync(fs.openSync(path.join(root, 'big'), 'w'));

@@ -19,6 +19,8 @@ export type ChunkSearch = {
 /** Beyond it no further look is taken at what would only make the message better. */
 const MAX_COMPARED_LINES = 20_000;
 const MAX_QUOTED = 300;
+/** Of one line that is in the patch and in the file, each at some places. */
+const MAX_VOTES = 100_000;
 
 export function explainAnchor(search: ChunkSearch, anchor: string): string {
   const { lines, from } = search;
@@ -113,14 +115,12 @@ function firstDifference(lines: FileLines, wanted: readonly string[], place: num
 
 /** Where most of the wanted lines stand in the right distance to each other; below `from` first. May be negative. */
 export function closestPlace(lines: FileLines, wanted: readonly string[], from: number): number | null {
-  const positions = new Map<string, number[]>();
-  for (const [i, line] of wanted.entries()) {
-    const key = mostLenient(line);
-    if (key !== '') positions.set(key, [...(positions.get(key) ?? []), i]);
-  }
   const votes = new Map<number, number>();
-  for (let at = 0; at < lines.count; at++) {
-    for (const i of positions.get(mostLenient(lines.text(at))) ?? []) votes.set(at - i, (votes.get(at - i) ?? 0) + 1);
+  for (const { inPatch, inFile } of commonLines(lines, wanted)) {
+    // What stands all over the file and the chunk says little about the place.
+    const isCommon = inPatch.length * inFile.length > MAX_VOTES;
+    const places = isCommon ? inFile.filter(at => at >= from).slice(0, 1) : inFile;
+    for (const at of places) for (const i of isCommon ? inPatch.slice(0, 1) : inPatch) addVote(votes, at - i);
   }
   let best: { place: number; votes: number } | null = null;
   for (const [place, count] of votes) {
@@ -131,6 +131,23 @@ export function closestPlace(lines: FileLines, wanted: readonly string[], from: 
   const first = wanted.findIndex(line => line.trim() !== '');
   const near = mostSimilarLine(lines, wanted[first] ?? '', from);
   return near === null ? null : near - first;
+}
+
+function addVote(votes: Map<number, number>, place: number): void {
+  votes.set(place, (votes.get(place) ?? 0) + 1);
+}
+
+/** Where each wanted line stands in the patch and in the file; blank ones are left out. */
+function commonLines(lines: FileLines, wanted: readonly string[]): Iterable<{ inPatch: number[]; inFile: number[] }> {
+  const common = new Map<string, { inPatch: number[]; inFile: number[] }>();
+  for (const [i, line] of wanted.entries()) {
+    const key = mostLenient(line);
+    const places = common.get(key) ?? { inPatch: [], inFile: [] };
+    places.inPatch.push(i);
+    if (key !== '') common.set(key, places);
+  }
+  for (let at = 0; at < lines.count; at++) common.get(mostLenient(lines.text(at)))?.inFile.push(at);
+  return common.values();
 }
 
 /** The line that shares most pairs of characters with `wanted`; null when none shares half of them. */

@@ -66,10 +66,14 @@ export class FileLines {
     return text;
   }
 
-  /** True when line `i` without its ending is exactly these bytes. */
-  equals(i: number, line: Buffer): boolean {
+  /** Bytes of line `i` without its ending. */
+  length(i: number): number {
+    return this.start(i + 1) - this.ending(i).length - this.start(i);
+  }
+
+  /** Line `i` without its ending, each byte as one character. */
+  latin1(i: number): string {
     const start = this.start(i);
-    const length = this.start(i + 1) - this.ending(i).length - start;
-    return length === line.length && this.bytes.compare(line, 0, line.length, start, start + length) === 0;
+    return this.bytes.toString('latin1', start, start + this.length(i));
   }
 }

@@ -23,31 +23,68 @@ export function findLines(search: LineSearch, limit = 1): number[] {
   const { lines, wanted, from, atEnd } = search;
   const last = lines.count - wanted.length;
   const first = atEnd ? Math.max(from, last) : from;
-  const exact = wanted.map(line => Buffer.from(line));
-  const found = scan(first, last, limit, wanted.length, (at, i) => lines.equals(at, exact[i] ?? Buffer.alloc(0)));
-  if (found.length > 0) return found;
-  for (const normal of LENIENT) {
-    const normalWanted = wanted.map(normal);
-    const places = scan(first, last, limit, wanted.length, (at, i) => normal(lines.text(at)) === normalWanted[i]);
-    if (places.length > 0) return places;
+  if (first > last) return [];
+  for (const name of [exactNames, ...LENIENT.map(lenientNames)]) {
+    const { ofWanted, ofLine } = name(lines, wanted);
+    const text = Int32Array.from({ length: last + wanted.length - first }, (_, i) => ofLine(first + i));
+    const places = findRuns(text, ofWanted, limit);
+    if (places.length > 0) return places.map(place => first + place);
   }
   return [];
 }
 
-function scan(
-  first: number,
-  last: number,
-  limit: number,
-  length: number,
-  same: (at: number, i: number) => boolean,
-): number[] {
+/** Lines as numbers: two are the same when their numbers are. A line of the file that nobody wants is -1. */
+type Names = { readonly ofWanted: readonly number[]; readonly ofLine: (at: number) => number };
+
+function exactNames(lines: FileLines, wanted: readonly string[]): Names {
+  const names = new Map<string, number>();
+  // Bytes as characters: what is not UTF-8 would otherwise all read the same.
+  const ofWanted = wanted.map(line => nameOf(names, Buffer.from(line).toString('latin1')));
+  const lengths = new Set([...names.keys()].map(key => key.length));
+  const ofLine = (at: number) => (lengths.has(lines.length(at)) ? (names.get(lines.latin1(at)) ?? -1) : -1);
+  return { ofWanted, ofLine };
+}
+
+function lenientNames(normal: Normal): (lines: FileLines, wanted: readonly string[]) => Names {
+  return (lines, wanted) => {
+    const names = new Map<string, number>();
+    const ofWanted = wanted.map(line => nameOf(names, normal(line)));
+    return { ofWanted, ofLine: at => names.get(normal(lines.text(at))) ?? -1 };
+  };
+}
+
+function nameOf(names: Map<string, number>, key: string): number {
+  const known = names.get(key) ?? names.size;
+  names.set(key, known);
+  return known;
+}
+
+/** Knuth, Morris and Pratt: many equal lines must not cost their number times the length of the run. */
+function findRuns(text: Int32Array, run: readonly number[], limit: number): number[] {
+  if (run.length === 0) return Array.from({ length: Math.min(limit, text.length + 1) }, (_, i) => i);
+  const fallback = fallbacks(run);
   const places: number[] = [];
-  for (let at = first; at <= last && places.length < limit; at++) {
-    let i = 0;
-    while (i < length && same(at + i, i)) i++;
-    if (i === length) places.push(at);
+  let matched = 0;
+  for (let at = 0; at < text.length && places.length < limit; at++) {
+    while (matched > 0 && text[at] !== run[matched]) matched = fallback[matched - 1] ?? 0;
+    if (text[at] === run[matched]) matched++;
+    if (matched < run.length) continue;
+    places.push(at + 1 - run.length);
+    matched = fallback[matched - 1] ?? 0;
   }
   return places;
+}
+
+/** For each length of a matched beginning: how long a beginning of the run is also its end. */
+function fallbacks(run: readonly number[]): Int32Array {
+  const lengths = new Int32Array(run.length);
+  let length = 0;
+  for (let at = 1; at < run.length; at++) {
+    while (length > 0 && run[at] !== run[length]) length = lengths[length - 1] ?? 0;
+    if (run[at] === run[length]) length++;
+    lengths[at] = length;
+  }
+  return lengths;
 }
 
 function plainPunctuation(line: string): string {
