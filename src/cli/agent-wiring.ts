@@ -1,15 +1,15 @@
 /** Puts the agent together for a front door: sandbox, providers, grammar, index. */
-import path from 'node:path';
 import { type AgentDeps, createThreadManager, type ThreadManager } from '../agent/index.js';
 import { createShellGrammarLoader } from '../approvals/index.js';
 import { homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
 import { createMcpServers } from '../mcp-client/index.js';
 import type { ProviderSettings } from '../protocol/index.js';
 import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
-import { createSandbox, type Sandbox } from '../sandbox/index.js';
+import type { Sandbox } from '../sandbox/index.js';
 import { packageVersion, type Tracer } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
 import type { Log } from './log.js';
+import { openSandbox } from './open-sandbox.js';
 import { ripgrepFolder } from './ripgrep.js';
 import { userShell } from './user-shell.js';
 
@@ -33,14 +33,7 @@ export type WiringOptions = {
 
 export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: WiringOptions): WiredAgent {
   const home = homeDir(env);
-  const warn = (message: string) => log('warn', message);
-  const sandbox = createSandbox({
-    home,
-    stateDir: path.join(home, 'state'),
-    env,
-    warn,
-    debug: text => log('debug', text),
-  });
+  const sandbox = openSandbox(env, log);
   const connections = createConnections(env);
   const mcp = createMcpServers({
     version: packageVersion(),

@@ -11,10 +11,10 @@ import {
 } from '../config/index.js';
 import { type Inspection, inspectServers, LoginStore } from '../mcp-client/index.js';
 import type { McpServerSettings } from '../protocol/index.js';
-import { createSandbox } from '../sandbox/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Output } from './config-command.js';
 import { createLog } from './log.js';
+import { openSandbox } from './open-sandbox.js';
 import type { ConfigFlags } from './options.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -97,13 +97,7 @@ export async function listServers(env: Env, flags: JsonFlags, output: Output): P
 async function inspect(env: Env, servers: readonly McpServerSettings[], cwd: string): Promise<Inspection[]> {
   const log = createLog(env);
   const home = homeDir(env);
-  const sandbox = createSandbox({
-    home,
-    stateDir: path.join(home, 'state'),
-    env,
-    warn: message => log('warn', message),
-    debug: message => log('debug', message),
-  });
+  const sandbox = openSandbox(env, log);
   const leave = () => sandbox.killAllNow();
   process.once('exit', leave);
   try {

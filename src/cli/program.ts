@@ -66,7 +66,7 @@ function addSandbox(program: Command): void {
     .passThroughOptions()
     .action(
       async (argv: string[], options: { sandbox?: string; permissions?: string; cd?: string }, command: Command) => {
-        const { sandboxCommand } = await import('./sandbox-wiring.js');
+        const { sandboxCommand } = await import('./sandbox-command.js');
         process.exitCode = await sandboxCommand(argv, { ...options, ...configFlags(command) });
       },
     );

@@ -1,69 +1,48 @@
-/** `interpreter sandbox`: one command under a policy, on our own standard streams. */
-import { constants } from 'node:os';
-import type { CommandResult, SandboxPolicy } from '../protocol/index.js';
-import type { Sandbox } from '../sandbox/index.js';
-import { onAbort } from '../util/index.js';
+/** `interpreter sandbox`: runs one command as the agent would run it. */
+import { commandEnvironment, type LoadOptions, loadConfig, providerVariables } from '../config/index.js';
+import { policyEnvironment } from '../sandbox/index.js';
+import { createLog } from './log.js';
+import { openSandbox } from './open-sandbox.js';
+import type { ConfigFlags } from './options.js';
+import { ripgrepFolder } from './ripgrep.js';
+import { runInSandbox } from './run-in-sandbox.js';
 
-export type SandboxCommandOptions = {
-  readonly sandbox: Sandbox;
-  readonly policy: SandboxPolicy;
-  /** Absolute; the workspace too. */
-  readonly cwd: string;
-  /** The whole environment of the command. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly argv: readonly string[];
-  /** Receives what we have to say, with line ends. */
-  readonly writeError: (text: string) => void;
-};
+export type SandboxFlags = ConfigFlags & { sandbox?: string; permissions?: string; cd?: string };
 
-/** Nothing ran. */
-const NOT_STARTED = 1;
-const NOT_FOUND = 127;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/**
- * Resolves to the exit code of the command (128 + n after a signal), 127 when there is no such command, 1 when the
- * sandbox could not be made. Closes the sandbox. A signal to us goes to the command and all it has started.
- */
-export async function runSandboxCommand(options: SandboxCommandOptions): Promise<number> {
-  const { sandbox, policy, cwd, env, argv, writeError } = options;
-  const stop = new AbortController();
-  const onSignal = (signal: NodeJS.Signals) => stop.abort(signal);
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+/** Returns the exit code of the command. Throws ConfigError. */
+export async function sandboxCommand(argv: readonly string[], flags: SandboxFlags): Promise<number> {
+  const env = process.env;
+  const config = loadConfig(loadOptions(flags));
+  const sandbox = openSandbox(env, createLog(env));
   try {
-    const command = await sandbox.attach({ argv, cwd, workspace: cwd, env, policy }, process.stdin.isTTY === true);
-    if ('type' in command) {
-      writeError(`${command.message}\n`);
-      return command.reason === 'missing' ? NOT_FOUND : NOT_STARTED;
-    }
-    onAbort(stop.signal, () => command.kill('aborted'));
-    return await exitCodeOf(await command.ended, options, stop.signal);
+    const own = commandEnvironment(config.shell_environment, env, {
+      threadId: 'sandbox',
+      dropNames: providerVariables(config.provider),
+      extraPath: ripgrepFolder(),
+    });
+    return await runInSandbox({
+      sandbox,
+      policy: config.sandbox_policy,
+      cwd: config.cwd,
+      env: { ...own, ...policyEnvironment(config.sandbox_policy) },
+      argv,
+      writeError: text => void process.stderr.write(text),
+    });
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onSignal);
     await sandbox.close();
   }
 }
 
-async function exitCodeOf(result: CommandResult, options: SandboxCommandOptions, stop: AbortSignal): Promise<number> {
-  switch (result.type) {
-    case 'exited':
-      return result.exit_code;
-    case 'not_started':
-      options.writeError(`${await explain(options, result.message)}\n`);
-      return result.reason === 'missing' ? NOT_FOUND : NOT_STARTED;
-    case 'timed_out':
-    case 'aborted':
-      return exitCodeAfter(stop.reason);
-  }
-}
-
-function exitCodeAfter(signal: unknown): number {
-  const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
-  return 128 + number;
-}
-
-/** What the sandbox said went to our stderr: asked once more, it says why. */
-async function explain({ sandbox, policy, cwd }: SandboxCommandOptions, message: string): Promise<string> {
-  const check = await sandbox.check(policy, cwd);
-  return check.ok ? message : check.message;
+function loadOptions({ sandbox, permissions, cd, ...flags }: SandboxFlags): LoadOptions {
+  return {
+    env: process.env,
+    process_cwd: process.cwd(),
+    front_door: 'mcp-server',
+    ...flags,
+    ...(cd === undefined ? {} : { cwd: cd }),
+    arguments: {
+      ...(sandbox === undefined ? {} : { sandbox }),
+      ...(permissions === undefined ? {} : { permission_profile: permissions }),
+    },
+  };
 }

@@ -1,0 +1,17 @@
+/** The sandbox of this process, for commands that run something. */
+import path from 'node:path';
+import { homeDir } from '../config/index.js';
+import { createSandbox, type Sandbox } from '../sandbox/index.js';
+import type { Log } from './log.js';
+
+/** Whoever opens it closes it. Throws ConfigError when the home can't be found. */
+export function openSandbox(env: Readonly<Record<string, string | undefined>>, log: Log): Sandbox {
+  const home = homeDir(env);
+  return createSandbox({
+    home,
+    stateDir: path.join(home, 'state'),
+    env,
+    warn: message => log('warn', message),
+    debug: message => log('debug', message),
+  });
+}
