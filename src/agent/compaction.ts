@@ -232,6 +232,13 @@ function isOwnPrompt(item: HistoryItem): item is HistoryItem & { type: 'message'
   return item.type === 'message' && isPrompt(item) && !isSummary(textOf(item.content));
 }
 
+/** True while a thread holds its context and one prompt, so that there is nothing a summary could replace. */
+export function isLonePrompt(history: readonly HistoryItem[]): boolean {
+  const isContext = (item: HistoryItem) => item.type === 'message' && item.role !== 'assistant' && !isPrompt(item);
+  const others = history.filter(item => !isContext(item));
+  return others.every(isOwnPrompt) && others.length === 1;
+}
+
 /** A guess at the size of a history where the provider counts nothing: four bytes a token. */
 export function estimateHistoryTokens(items: readonly HistoryItem[]): number {
   return Math.ceil(sizeOf(items) / 4);

@@ -19,6 +19,7 @@ import {
   type CompactionResult,
   DEFAULT_COMPACT_PROMPT,
   estimateHistoryTokens,
+  isLonePrompt,
   replacementHistory,
   summarise,
 } from './compaction.js';
@@ -167,11 +168,13 @@ class TurnLoop {
   }
 
   async #failed(error: ModelError): Promise<TurnEnd | 'again'> {
-    if (error.kind === 'context_window_exceeded' && this.#compactions < MAX_COMPACTIONS) {
-      return (await this.#compact(true)) ?? 'again';
-    }
+    const isFull = error.kind === 'context_window_exceeded';
+    const isLone = isFull && isLonePrompt(this.#options.state.history);
+    if (isFull && !isLone && this.#compactions < MAX_COMPACTIONS) return (await this.#compact(true)) ?? 'again';
     const { message: text, kind, http_status } = error;
-    return failed({ message: text, kind, ...(http_status === undefined ? {} : { http_status }) });
+    // Cut in half it would be another task.
+    const advice = isLone ? ' (the prompt alone does not fit; shorten it, or let the agent read it from a file)' : '';
+    return failed({ message: text + advice, kind, ...(http_status === undefined ? {} : { http_status }) });
   }
 
   /** The output limit cut the answer: a cut call was never run, so the model is told; a cut text is no answer. */

@@ -276,13 +276,27 @@ describe('a request that is too long', () => {
 
   it('again and again fails the turn with what the provider says', async () => {
     const script: ModelAnswerScript = request => (isCompaction(request) ? [{ say: 'S' }] : [tooLong]);
-    const world = new AgentWorld(Array.from({ length: 20 }, () => script));
-    const turn = await runTurn(await world.thread({ c: limit(5000) }), 'q1');
+    const world = new AgentWorld([[{ say: 'a1' }], ...Array.from({ length: 20 }, () => script)]);
+    const thread = await world.thread({ c: limit(5000) });
+    await runTurn(thread, 'q1');
+    const turn = await runTurn(thread, 'q2');
     expect(turn).toMatchObject({
       status: 'failed',
       error: { message: 'too long', kind: 'context_window_exceeded' },
     });
-    expect(world.provider.requests).toHaveLength(7);
+    expect(world.provider.requests).toHaveLength(8);
+  });
+
+  it('for its one prompt fails at once; a shorter one then goes on with the thread', async () => {
+    const script: ModelAnswerScript = request =>
+      sizeOf(request.input) > 90_000 ? [tooLong] : isCompaction(request) ? [{ say: 'S' }] : [{ say: 'fine' }];
+    const world = new AgentWorld(Array.from({ length: 20 }, () => script));
+    const thread = await world.thread();
+    const turn = await runTurn(thread, 'p'.repeat(200_000));
+    expect(turn).toMatchObject({ status: 'failed', error: { kind: 'context_window_exceeded' } });
+    expect(turn.error?.message).toMatch(/^too long \(the prompt alone does not fit; shorten it/);
+    expect(world.provider.requests).toHaveLength(1);
+    expect(await runTurn(thread, 'q2')).toMatchObject({ status: 'completed', content: 'fine' });
   });
 
   /** A model that takes no more than `most` characters of input. */
