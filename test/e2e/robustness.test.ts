@@ -7,6 +7,7 @@ import { LineClient } from '../mcp-server/line-client.js';
 import { PROGRAM } from '../support/exec-world.js';
 import { sse } from '../support/model-server.js';
 import { answer } from '../support/scripted-answers.js';
+import { until } from '../support/until.js';
 import { outputs, type Server, serverWorld, userTexts } from './server-world.js';
 
 /** MB. */
@@ -31,7 +32,7 @@ it('stdout is JSON-RPC alone, whatever is logged and printed', async () => {
   const { result } = await client.call('codex', { prompt: 'x' });
   expect(result.structuredContent.content).toBe('line\n{"jsonrpc":"2.0"}\nline');
   expect(client.garbage).toEqual([]);
-  expect(stderr()).not.toBe('');
+  await until(() => stderr() !== '');
 });
 
 it('malformed lines are answered by the rules, and the server lives on', async () => {
