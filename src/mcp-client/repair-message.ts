@@ -14,14 +14,35 @@ const CONTENT_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   resource_link: ['uri', 'name'],
 };
 
+const INTERNAL_ERROR = -32603;
+
 /** Told once for each list. */
 export type RepairListener = (problem: string) => void;
 
 export function repairMessage(message: unknown, tell: RepairListener): void {
-  if (!isObject(message) || !isObject(message.result)) return;
+  if (!isObject(message)) return;
+  message.jsonrpc = '2.0';
+  if (isAnswer(message)) repairAnswer(message);
+  if (!isObject(message.result)) return;
   const { result } = message;
   if (Array.isArray(result.tools)) result.tools = repairTools(result.tools, tell);
   if ('content' in result || 'structuredContent' in result) repairResult(result);
+}
+
+const isAnswer = (message: JsonObject): boolean => message.method === undefined && 'id' in message;
+
+/** What the SDK takes for no answer at all would be waited for until the time is over. */
+function repairAnswer(message: JsonObject): void {
+  if (isObject(message.result)) return;
+  const { error } = message;
+  const shown = JSON.stringify(error ?? message.result ?? null).slice(0, 300);
+  const problem = error === undefined || error === null ? `the answer holds no result: ${shown}` : shown;
+  delete message.result;
+  message.error = {
+    code: isObject(error) && Number.isSafeInteger(error.code) ? error.code : INTERNAL_ERROR,
+    message: isObject(error) && typeof error.message === 'string' ? error.message : problem,
+    ...(isObject(error) && 'data' in error ? { data: error.data } : {}),
+  };
 }
 
 function repairTools(tools: readonly unknown[], tell: RepairListener): JsonObject[] {
@@ -72,7 +93,11 @@ function repairResult(result: JsonObject): void {
   const blocks = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content];
   result.content = blocks.map(repairBlock);
   if ('isError' in result && typeof result.isError !== 'boolean') result.isError = Boolean(result.isError);
-  if (result.structuredContent === null) delete result.structuredContent;
+  const { structuredContent } = result;
+  if (structuredContent === undefined || isObject(structuredContent)) return;
+  delete result.structuredContent;
+  if (structuredContent !== null)
+    result.content = [...(result.content as JsonObject[]), repairBlock(structuredContent)];
 }
 
 function repairBlock(block: unknown): JsonObject {

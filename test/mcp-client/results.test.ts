@@ -54,6 +54,7 @@ describe('what the model sees of a result', () => {
       { content: [{ type: 'hologram', x: 1 }, 'bare', null] },
       '{"type":"hologram","x":1}\nbare\nnull',
     ],
+    ['structured content that is no object', { content: [text('a')], structuredContent: [1] }, 'a\n[1]'],
     ['content that is no list', { content: text('a') }, 'a'],
   ])('%s', async (_, result, seen) => {
     expect(await outputOf(result)).toMatchObject({ output: seen, is_error: false });

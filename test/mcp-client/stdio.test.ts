@@ -99,6 +99,24 @@ describe('a server on stdio', () => {
     });
   });
 
+  test.each<[object, string]>([
+    [{ result: null }, 'error -32603: the answer holds no result: null'],
+    [{ result: [1] }, 'error -32603: the answer holds no result: [1]'],
+    [{ result: 'text' }, 'error -32603: the answer holds no result: "text"'],
+    [{}, 'error -32603: the answer holds no result: null'],
+    [{ error: 'boom' }, 'error -32603: "boom"'],
+    [{ error: { code: 'E1', message: 'boom' } }, 'error -32603: boom'],
+    [{ error: { code: -5 } }, 'error -5: {"code":-5}'],
+    [{ result: null, error: { code: -5, message: 'boom' } }, 'error -5: boom'],
+  ])('an answer that is none is not waited for: %j', async (answer, problem) => {
+    const world = new McpWorld();
+    const thread = await world.thread([world.scripted({ tools: [{ name: 't', answer }] })]);
+    expect(await thread.call('mcp__fk__t')).toMatchObject({
+      text: `The call to the MCP server \`fk\` failed: ${problem}`,
+      is_error: true,
+    });
+  });
+
   test('a call without an answer ends at its limit and is cancelled; signs of progress prolong it', async () => {
     const world = new McpWorld();
     const tools = [
