@@ -65,10 +65,6 @@ class Check {
     if (node.kind === 'table') return this.table(raw, node.keys, path, pattern);
     const kept: [string, unknown][] = [];
     for (const [name, one] of Object.entries(raw)) {
-      if (KNOWN_KEYS.has(pattern + name)) {
-        this.#idle([...path, name]);
-        continue;
-      }
       // A profile holds the same keys as the file around it.
       const inner = pattern === 'profiles.' ? '' : `${pattern}*`;
       const checked = this.#node(one, node.each, [...path, name], inner);

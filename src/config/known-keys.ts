@@ -65,9 +65,8 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...below(
     '',
     `
-    permissions.*.filesystem.glob_scan_max_depth shell_environment_policy.experimental_use_profile
-    skills.bundled otel.tracestate hooks.PermissionRequest hooks.PostCompact hooks.SubagentStart
-    hooks.SubagentStop hooks.state
+    shell_environment_policy.experimental_use_profile skills.bundled otel.tracestate hooks.PermissionRequest
+    hooks.PostCompact hooks.SubagentStart hooks.SubagentStop hooks.state
   `,
   ),
 ]);

@@ -39,7 +39,7 @@ export type Surroundings = {
   readonly merged: MergedLayers;
   /** The folders of project layers, root first, trusted or not. */
   readonly project_folders: readonly string[];
-  /** Folders of all layers that are files and in force: `hooks.json` may stand in them. */
+  /** Things a person should know. */
   readonly warnings: readonly string[];
 };
 

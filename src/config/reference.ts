@@ -50,12 +50,7 @@ function nodeSchema(node: KeyNode, pattern: string): Schema {
     case 'table':
       return { ...description, ...objectSchema(node.keys, `${pattern}.`) };
     case 'map':
-      return {
-        ...description,
-        type: 'object',
-        properties: idleSchemas(`${pattern}.`),
-        additionalProperties: nodeSchema(node.each, `${pattern}.*`),
-      };
+      return { ...description, type: 'object', additionalProperties: nodeSchema(node.each, `${pattern}.*`) };
     case 'value': {
       const { $schema: _draft, ...schema } = z.toJSONSchema(node.type()) as Schema;
       const fallback = fixedDefault(node.default, schema);
@@ -215,6 +210,12 @@ function providerTable(): string {
 }
 
 function idleKeys(): string {
-  const keys = [...KNOWN_KEYS].map(key => `\`${key}\``).join(', ');
-  return `## Keys without effect\n\nAccepted, with a warning: ${keys}.\n`;
+  const byTable = new Map<string, string[]>();
+  for (const key of KNOWN_KEYS) {
+    const dot = key.lastIndexOf('.');
+    const header = dot < 0 ? 'top level' : `\`[${key.slice(0, dot)}]\``;
+    byTable.set(header, [...(byTable.get(header) ?? []), `\`${key.slice(dot + 1)}\``]);
+  }
+  const lines = [...byTable].map(([header, names]) => `- ${header}: ${names.join(', ')}`);
+  return `## Keys without effect\n\nAccepted, with a warning.\n\n${lines.join('\n')}\n`;
 }

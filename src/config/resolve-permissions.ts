@@ -56,7 +56,7 @@ export function resolvePermissions(
   return {
     type: 'profile',
     name,
-    filesystem: lastOfEach(filesystem),
+    filesystem: searchedTo(globDepth(profiles), lastOfEach(filesystem)),
     network: networkOf(profiles, base === ':danger-full-access'),
     allow_unix_sockets: profiles.some(profile => profile.network?.dangerously_allow_all_unix_sockets === true),
   };
@@ -98,12 +98,13 @@ function baseEntries(base: string | undefined, places: Places): FilesystemEntry[
 }
 
 function entriesOf(profile: Permissions, places: Places): FilesystemEntry[] {
-  return Object.entries(profile.filesystem ?? {}).flatMap(([name, access]) =>
-    pathsOf(name, places).flatMap(base => {
+  return Object.entries(profile.filesystem ?? {}).flatMap(([name, access]) => {
+    if (access === undefined || typeof access === 'number') return [];
+    return pathsOf(name, places).flatMap(base => {
       if (typeof access === 'string') return [entry(base, access)];
       return Object.entries(access).map(([below, one]) => entryBelow(base, below, one));
-    }),
-  );
+    });
+  });
 }
 
 function pathsOf(name: string, places: Places): readonly string[] {
@@ -134,6 +135,21 @@ function entry(name: string, access: Access): FilesystemEntry {
   const parts = name.split('/');
   const first = parts.findIndex(isGlob);
   return { access, target: { base: parts.slice(0, first).join('/') || '/', glob: parts.slice(first).join('/') } };
+}
+
+/** How many levels down globs are looked for; the nearest profile that says so decides. */
+function globDepth(profiles: readonly Permissions[]): number | undefined {
+  return profiles
+    .map(profile => profile.filesystem?.['glob_scan_max_depth'])
+    .findLast(depth => typeof depth === 'number');
+}
+
+function searchedTo(max_depth: number | undefined, entries: readonly FilesystemEntry[]): readonly FilesystemEntry[] {
+  if (max_depth === undefined) return entries;
+  return entries.map(({ access, target }) => ({
+    access,
+    target: 'glob' in target ? { ...target, max_depth } : target,
+  }));
 }
 
 function isGlob(name: string): boolean {

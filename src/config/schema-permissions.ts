@@ -1,8 +1,17 @@
 /** `[permissions.<name>]` */
 import * as z from 'zod';
-import { flag, map, name, table, text, value } from './keys.js';
+import { flag, name, table, text, value } from './keys.js';
 
 const access = () => z.enum(['read', 'write', 'deny']);
+type Access = z.infer<ReturnType<typeof access>>;
+
+/** What each place allows; the one number is `glob_scan_max_depth`. */
+type Filesystem = { readonly [name: string]: Access | { readonly [below: string]: Access } | number | undefined };
+
+const filesystem = (): z.ZodType<Filesystem> =>
+  z
+    .object({ glob_scan_max_depth: z.number().int().min(1).optional() })
+    .catchall(z.union([access(), z.record(z.string(), access())]));
 
 export const permissionKeys = table('', {
   description: text('What it is for.'),
@@ -13,14 +22,17 @@ export const permissionKeys = table('', {
     null,
     (roots, absolute) => Object.fromEntries(Object.entries(roots).map(([root, on]) => [absolute(root), on])),
   ),
-  filesystem: map(
-    'Entries: a path or one of `:root`, `:minimal`, `:workspace_roots`, `:tmpdir`, `:slash_tmp`.',
-    'path',
-    value(
-      '`read`, `write` or `deny`, or a table of relative paths and globs below it. `deny` beats `write` beats `read`; the more specific path wins.',
-      () => z.union([access(), z.record(z.string(), access())]),
-    ),
-    (name, absolute) => (name.startsWith(':') ? name : absolute(name)),
+  filesystem: value(
+    'Paths, or `:root`, `:minimal`, `:workspace_roots`, `:tmpdir`, `:slash_tmp` = `read`, `write`, `deny`, or a table of relative paths and globs below it. `deny` beats `write` beats `read`; the more specific path wins. `glob_scan_max_depth` = how many levels down globs are looked for; without it all.',
+    filesystem,
+    null,
+    (entries, absolute) =>
+      Object.fromEntries(
+        Object.entries(entries).map(([name, one]) => [
+          name.startsWith(':') || typeof one === 'number' ? name : absolute(name),
+          one,
+        ]),
+      ),
   ),
   network: table('The network.', {
     enabled: flag('Whether commands reach it.', false),

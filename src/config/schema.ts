@@ -81,7 +81,7 @@ const granular = () =>
 
 const safetyKeys = {
   approval_policy: value(
-    'When a person is asked: `untrusted`, `on-request`, `never`, or `{ granular = { … } }` where a category set to false turns its questions into refusals. `on-failure` means `on-request`.',
+    'When a person is asked: `untrusted`, `on-request`, `never`, or `{ granular = { sandbox_approval, rules, mcp_elicitations } }`, where a category that is false turns its questions into refusals (`request_permissions` and `skill_approval` are taken as well; no such questions are asked). `on-failure` means `on-request`.',
     () => z.union([z.enum(['untrusted', 'on-failure', 'on-request', 'never']), granular()]),
     'on-request; `never` in `exec`',
   ),

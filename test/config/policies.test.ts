@@ -121,13 +121,13 @@ glob_scan_max_depth = 3
         path('/var/tmpdir', 'write'),
         path(world.cwd, 'write'),
         path(`${world.cwd}/secrets`, 'deny'),
-        { access: 'deny', target: { glob: '**/*.env', base: world.cwd } },
+        { access: 'deny', target: { glob: '**/*.env', base: world.cwd, max_depth: 3 } },
         path('/other', 'write'),
         path('/other/secrets', 'deny'),
-        { access: 'deny', target: { glob: '**/*.env', base: '/other' } },
+        { access: 'deny', target: { glob: '**/*.env', base: '/other', max_depth: 3 } },
         path(`${world.user}/.ssh`, 'deny'),
         path(`${world.home}/rel`, 'read'),
-        { access: 'deny', target: { glob: '*/private', base: '/srv' } },
+        { access: 'deny', target: { glob: '*/private', base: '/srv', max_depth: 3 } },
       ],
       network: { type: 'off' },
       allow_unix_sockets: false,
@@ -209,6 +209,10 @@ network.domains = { "a.example" = "deny" }
     [
       'default_permissions = "p"\n[permissions.p]\nextends = ":workspce"\n',
       '~/home/config.toml:3:11: The permission profile `:workspce` does not exist. Did you mean `:workspace`?',
+    ],
+    [
+      '[permissions.p.filesystem]\nglob_scan_max_depth = 0\n',
+      '~/home/config.toml:2:23: the number `0` is less than 1 in `permissions.p.filesystem.glob_scan_max_depth`',
     ],
     [
       '[permissions.p.filesystem]\n"/a" = "rw"\n',
