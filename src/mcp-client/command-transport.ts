@@ -115,13 +115,7 @@ export class CommandTransport implements Transport {
   }
 
   #take(line: string): void {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      // Banners and debug output on stdout are common.
-      value = null;
-    }
+    const value = parsed(line);
     // Arrays: servers of 2025-03-26 may send batches.
     for (const message of Array.isArray(value) ? value : [value]) {
       if (typeof message !== 'object' || message === null) this.#tellStray(line);
@@ -149,9 +143,10 @@ export class CommandTransport implements Transport {
   }
 
   #tellStray(line: string): void {
+    if (this.#told) return;
     const { name, log } = this.#options;
     const text = `MCP server \`${name}\` prints to stdout what is no message of the protocol; such lines are skipped. The first: ${line.slice(0, 200)}`;
-    log(this.#told ? 'debug' : 'warn', text);
+    log('warn', text);
     this.#told = true;
   }
 
@@ -160,6 +155,17 @@ export class CommandTransport implements Transport {
     const text = line.replaceAll(/\u001b\[[0-9;]*[A-Za-z]|\p{Cc}/gu, '').trimEnd();
     this.lastWords = text.slice(0, 300);
     this.#options.log('info', `[${this.#options.name}] ${text}`);
+  }
+}
+
+/** null for what is no JSON object or array: banners and debug output on stdout are common. */
+function parsed(line: string): unknown {
+  // To fail at parsing takes many times as long as this.
+  if (!/^\s*[{[]/.test(line)) return null;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
   }
 }
 
