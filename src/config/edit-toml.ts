@@ -1,8 +1,9 @@
 /** Puts one value into the text of a TOML file. */
 import type { AST } from 'toml-eslint-parser';
+import type { Path } from './check-table.js';
 import { ConfigError } from './errors.js';
 import { dotted } from './tables.js';
-import type { TextFile } from './text-file.js';
+import { isPrefix, pathOf, type TextFile } from './text-file.js';
 
 /** The text with `path` set to `value` (TOML notation). Throws ConfigError when the file leaves no place for it. */
 export function editToml(file: TextFile, path: readonly string[], value: string): string {
@@ -36,10 +37,10 @@ function existing(top: AST.TOMLTopLevelTable, path: readonly string[]): AST.TOML
 
 function existingInPair(
   pair: AST.TOMLKeyValue,
-  header: readonly (string | number)[],
+  header: Path,
   path: readonly string[],
 ): AST.TOMLContentNode | 'table' | null {
-  const full = [...header, ...pair.key.keys.map(nameOf)];
+  const full = pathOf(pair, header);
   if (isPrefix(path, full)) return path.length === full.length ? pair.value : 'table';
   if (!isPrefix(full, path) || pair.value.type !== 'TOMLInlineTable') return null;
   let found: AST.TOMLContentNode | 'table' | null = null;
@@ -50,7 +51,7 @@ function existingInPair(
 /** The table a key goes into: the longest existing beginning of its path. */
 type Home = {
   /** Names that are already said by the place. */
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   /** The node after whose line the key goes; null = a new place has to be made. */
   readonly after: AST.TOMLNode | null;
   readonly inline: AST.TOMLInlineTable | null;
@@ -75,8 +76,8 @@ function bestHome(top: AST.TOMLTopLevelTable, path: readonly string[]): Home {
 }
 
 /** Tables made by a dotted key take more dotted keys beside it; inline tables take keys inside. */
-function homesInPair(pair: AST.TOMLKeyValue, header: readonly (string | number)[], parent: readonly string[]): Home[] {
-  const full = [...header, ...pair.key.keys.map(nameOf)];
+function homesInPair(pair: AST.TOMLKeyValue, header: Path, parent: readonly string[]): Home[] {
+  const full = pathOf(pair, header);
   const homes: Home[] = [];
   for (let length = header.length + 1; length < full.length; length++) {
     if (isPrefix(full.slice(0, length), parent))
@@ -130,12 +131,4 @@ function atEnd(text: string, addition: string, newline: string): string {
 
 function splice(text: string, [from, to]: readonly [number, number], insert: string): string {
   return text.slice(0, from) + insert + text.slice(to);
-}
-
-function nameOf(key: AST.TOMLBare | AST.TOMLQuoted): string {
-  return key.type === 'TOMLBare' ? key.name : key.value;
-}
-
-function isPrefix(short: readonly (string | number)[], long: readonly (string | number)[]): boolean {
-  return short.length <= long.length && short.every((part, i) => part === long[i]);
 }

@@ -1,9 +1,9 @@
 /** Takes a value or a table out of the text of a TOML file. Comments stay, also those above what is removed. */
 import type { AST } from 'toml-eslint-parser';
+import type { Path } from './check-table.js';
 import { ConfigError } from './errors.js';
-import type { TextFile } from './text-file.js';
+import { isPrefix, pathOf, type TextFile } from './text-file.js';
 
-type Key = readonly (string | number)[];
 type Range = readonly [number, number];
 
 /** The text without `path` and everything below it. */
@@ -18,17 +18,17 @@ export function removeFromToml(file: TextFile, path: readonly string[]): string 
   return ranges.reduceRight((text, [from, to]) => text.slice(0, from) + text.slice(to), file.text);
 }
 
-function inPair(text: string, pair: AST.TOMLKeyValue, header: Key, path: readonly string[]): Range[] {
-  const full = [...header, ...pair.key.keys.map(nameOf)];
+function inPair(text: string, pair: AST.TOMLKeyValue, header: Path, path: readonly string[]): Range[] {
+  const full = pathOf(pair, header);
   if (isPrefix(path, full)) return [wholeLines(text, pair.range, false)];
   if (pair.value.type !== 'TOMLInlineTable' || !isPrefix(full, path)) return [];
   return inInlineTable(pair.value, full, path);
 }
 
 /** Members between commas: a member goes with the comma before it, the first one with the comma after it. */
-function inInlineTable(table: AST.TOMLInlineTable, header: Key, path: readonly string[]): Range[] {
+function inInlineTable(table: AST.TOMLInlineTable, header: Path, path: readonly string[]): Range[] {
   return table.body.flatMap((pair, i): Range[] => {
-    const full = [...header, ...pair.key.keys.map(nameOf)];
+    const full = pathOf(pair, header);
     const before = table.body[i - 1];
     const after = table.body[i + 1];
     if (!isPrefix(path, full)) {
@@ -51,12 +51,4 @@ function wholeLines(text: string, [start, end]: Range, gap: boolean): Range {
 
 function endOf(table: AST.TOMLTable): number {
   return table.body.at(-1)?.range[1] ?? table.key.range[1];
-}
-
-function nameOf(key: AST.TOMLBare | AST.TOMLQuoted): string {
-  return key.type === 'TOMLBare' ? key.name : key.value;
-}
-
-function isPrefix(short: Key, long: Key): boolean {
-  return short.length <= long.length && short.every((part, i) => part === long[i]);
 }

@@ -69,7 +69,7 @@ type Found = { readonly place: KeyPlace; readonly exact: boolean };
 function inTable(node: AST.TOMLTable, path: Path): Found | null {
   let below: Found | null = null;
   const header = node.resolvedKey;
-  if (startsWith(header, path)) {
+  if (isPrefix(path, header)) {
     const names = node.key.keys;
     const key = names[Math.min(names.length, path.filter(part => typeof part === 'string').length) - 1];
     if (key !== undefined) below = { place: { key, value: null }, exact: header.length === path.length };
@@ -84,14 +84,14 @@ function inTable(node: AST.TOMLTable, path: Path): Found | null {
 }
 
 function inKeyValue(pair: AST.TOMLKeyValue, parent: Path, path: Path): Found | null {
-  const full = [...parent, ...pair.key.keys.map(nameOf)];
-  if (startsWith(full, path)) {
+  const full = pathOf(pair, parent);
+  if (isPrefix(path, full)) {
     const key = pair.key.keys[path.length - parent.length - 1] ?? pair.key.keys[0];
     if (key === undefined) return null;
     const exact = full.length === path.length;
     return { place: { key, value: exact ? pair.value : null }, exact };
   }
-  if (!startsWith(path, full)) return null;
+  if (!isPrefix(full, path)) return null;
   const last = pair.key.keys.at(-1);
   return last === undefined ? null : inValue(pair.value, full, path, last);
 }
@@ -114,12 +114,13 @@ function inValue(node: AST.TOMLContentNode, here: Path, path: Path, key: KeyPlac
   return { place: { key, value: node }, exact: true };
 }
 
-function nameOf(key: AST.TOMLBare | AST.TOMLQuoted): string {
-  return key.type === 'TOMLBare' ? key.name : key.value;
+/** The path of a pair, given that of the table it stands in. */
+export function pathOf(pair: AST.TOMLKeyValue, header: Path): Path {
+  return [...header, ...pair.key.keys.map(key => (key.type === 'TOMLBare' ? key.name : key.value))];
 }
 
-function startsWith(long: Path, short: Path): boolean {
-  return long.length >= short.length && short.every((part, i) => part === long[i]);
+export function isPrefix(short: Path, long: Path): boolean {
+  return short.length <= long.length && short.every((part, i) => part === long[i]);
 }
 
 function positionOf(node: AST.TOMLNode): Position {
