@@ -37,6 +37,9 @@ const POLL_MS = 40;
 /** With more files than this in the folder, those of other threads are looked at too, for what dead processes left. */
 const SWEEP_ABOVE = 32;
 
+/** No file can be had. ENOENT: how a folder that can't be made in a read-only file system is told. */
+const NO_LOCKS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP'];
+
 type Claim = { readonly name: string; readonly thread_id: string; readonly owner: ProcessIdentity };
 
 /** Takes the thread for this process, or says who has it. Works with local file systems. */
@@ -54,7 +57,7 @@ export async function acquireThreadLock(home: string, threadId: string, options:
       await delay(POLL_MS * (0.5 + Math.random()), options.signal);
     }
   } catch (error) {
-    if (!hasCode(error, 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO')) throw error;
+    if (!hasCode(error, ...NO_LOCKS)) throw error;
     options.warn(`Cannot lock thread ${threadId} in ${folder}: ${messageOf(error)}. It is used without a lock.`);
     return { type: 'locked', lock: { release: () => {} } };
   }
@@ -132,7 +135,7 @@ function readClaims(folder: string): Claim[] {
   try {
     names = readdirSync(folder);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return [];
     throw error;
   }
   return names.map(parseClaim).filter(claim => claim !== null);

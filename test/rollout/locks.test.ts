@@ -51,6 +51,16 @@ test('a wait ends with its signal', async () => {
   first.release();
 });
 
+test('where no lock files can be, a thread is used without, and that is told', async () => {
+  const home = tempHome();
+  writeFileSync(join(home, 'thread-writer-locks'), '');
+  const warnings: string[] = [];
+  const lock = await taken(acquireThreadLock(home, THREAD, { waitMs: 0, warn: text => warnings.push(text) }));
+  lock.release();
+  expect(warnings).toEqual([expect.stringContaining('It is used without a lock.')]);
+  expect(heldThreads(home)).toEqual(new Map());
+});
+
 test('another process is named while it holds the thread, and a killed one holds nothing', async () => {
   const home = tempHome();
   const child = startProgram('hold-lock.program.ts', [home, THREAD]);
