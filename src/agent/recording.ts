@@ -74,6 +74,7 @@ function linesOf(event: Event, threadId: string, open: OpenTurn): RolloutLine[] 
     case 'approval.decided':
     case 'response.completed':
     case 'diff.updated':
+    case 'hook.started':
     case 'retry':
       return [];
   }

@@ -118,6 +118,7 @@ class TurnTelemetry {
       case 'approval.decided':
       case 'response.completed':
       case 'diff.updated':
+      case 'hook.started':
       case 'retry':
         return;
     }

@@ -94,6 +94,8 @@ export class CodexEvents {
       case 'approval.requested':
         return approvalRequested(event.request);
       case 'approval.decided':
+      // Older clients would wait for a `hook_completed`; progress tells them as well.
+      case 'hook.started':
         return [];
       case 'response.completed':
         return [{ type: 'raw_response_completed', response_id: event.response_id, token_usage: event.usage }];

@@ -88,6 +88,8 @@ function describeEvent(event: Event, cwd: string): string | null {
       return event.decision === 'approved' ? 'approved, going on' : 'not approved, going on';
     case 'retry':
       return `trying the model again (${event.attempt}/${event.max})`;
+    case 'hook.started':
+      return event.message;
     case 'mcp_server.updated':
       return event.state === 'starting' ? `starting MCP server ${event.server}` : null;
     case 'thread.started':

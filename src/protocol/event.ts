@@ -3,6 +3,7 @@ import type { ApprovalRequest } from './approval.js';
 import type { HistoryItem, TokenUsage } from './history.js';
 import type { Item } from './item.js';
 import type { ApprovalPolicy, SandboxPolicy } from './policy.js';
+import type { HookEventName } from './settings.js';
 
 /** Why a turn failed, for programs. `message` of the error is for people. */
 export type TurnErrorKind =
@@ -58,6 +59,8 @@ export type Event =
   | { type: 'response.completed'; response_id: string; usage: TokenUsage | null }
   | { type: 'usage.updated'; last: TokenUsage | null; total: TokenUsage; model_context_window: number | null }
   | { type: 'diff.updated'; unified_diff: string }
+  /** A hook runs that has something to say about itself to whoever waits. */
+  | { type: 'hook.started'; hook: HookEventName; message: string }
   /** A model request is tried again after `delay_ms`. */
   | { type: 'retry'; attempt: number; max: number; message: string; details: string; delay_ms: number }
   /** The history was replaced: `message` is preface and summary, `replacement` the whole new history. */

@@ -4,12 +4,18 @@ import path from 'node:path';
 import type { HookEventName } from '../../src/protocol/index.js';
 import type { AgentWorld } from '../support/agent-world.js';
 
-export type HookSpec = { event: HookEventName; run: string; matcher?: string; timeout?: number };
+export type HookSpec = {
+  event: HookEventName;
+  run: string;
+  matcher?: string;
+  timeout?: number;
+  statusMessage?: string;
+};
 
 /** `run`: shell code; `$IN` is what came on standard input. */
 export function writeHooks(world: AgentWorld, specs: readonly HookSpec[], file = 'home/hooks.json'): string {
   const hooks: Record<string, unknown[]> = {};
-  for (const [index, { event, run, matcher, timeout }] of specs.entries()) {
+  for (const [index, { event, run, matcher, timeout, statusMessage }] of specs.entries()) {
     const script = world.write(
       `hook-${path.basename(path.dirname(file))}-${index}.sh`,
       `#!/bin/sh\nIN=$(cat)\nprintf '%s\\n' "$IN" >> ${world.root}/seen.jsonl\n${run}\n`,
@@ -18,7 +24,7 @@ export function writeHooks(world: AgentWorld, specs: readonly HookSpec[], file =
     hooks[event] ??= [];
     hooks[event].push({
       ...(matcher === undefined ? {} : { matcher }),
-      hooks: [{ type: 'command', command: script, ...(timeout === undefined ? {} : { timeout }) }],
+      hooks: [{ type: 'command', command: script, timeout, statusMessage }],
     });
   }
   return world.write(file, JSON.stringify({ hooks }));

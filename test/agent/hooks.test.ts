@@ -48,6 +48,19 @@ describe('what hooks are given', () => {
     expect(turn.warnings).toEqual([]);
   });
 
+  test('is told to whoever waits when a hook says what it does', async () => {
+    const world = new AgentWorld([[{ shell: 'true' }], [{ say: 'done' }]]);
+    writeHooks(world, [
+      { event: 'PreToolUse', run: '', statusMessage: 'looking at the command' },
+      { event: 'PreToolUse', matcher: 'apply_patch', run: '', statusMessage: 'of another tool' },
+      { event: 'PostToolUse', run: '' },
+    ]);
+    const { events } = await runTurn(await world.thread(), 'hi');
+    expect(events.filter(event => event.type === 'hook.started')).toEqual([
+      { type: 'hook.started', hook: 'PreToolUse', message: 'looking at the command' },
+    ]);
+  });
+
   test('before a compaction is its trigger', async () => {
     const world = new AgentWorld([
       [{ shell: 'true' }, { usage: { input: 95_000, output: 1 } }],

@@ -57,6 +57,15 @@ tokens used
 `);
 });
 
+test('what a hook says about itself is shown while it runs', async () => {
+  const world = await ExecWorld.create([answer({ say: 'ok' })]);
+  const hook = { type: 'command', command: 'true', statusMessage: 'checking \u001b[31mthe prompt' };
+  world.write('home/hooks.json', JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }));
+  const { err } = await world.exec(['hi']);
+  expect(err).toContain('\nhook: checking');
+  expect(err).not.toContain('\u001b');
+});
+
 test('the cost is told where the price is known', async () => {
   const world = await ExecWorld.create([answer({ say: 'ok' })]);
   const price = { input: 1000, cached_input: 100, output: 10_000 };

@@ -80,7 +80,10 @@ export class ThreadHooks {
   }
 
   run(hooks: readonly HookSettings[], event: HookEventName, fields: Fields, turn: HookTurn): Promise<HookReply[]> {
-    const { span, signal } = turn;
+    const { span, signal, emit } = turn;
+    for (const { status_message: message } of hooks) {
+      if (message !== null) emit({ type: 'hook.started', hook: event, message });
+    }
     const turnId = event === 'SessionStart' ? null : turn.turnId;
     return runHooks(hooks, { ...this.#base(event, turnId), ...fields }, { ...this.#around(), span, signal });
   }

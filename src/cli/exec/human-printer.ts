@@ -74,6 +74,9 @@ export class HumanPrinter implements Printer {
       case 'diff.updated':
         this.#diff = event.unified_diff;
         return;
+      case 'hook.started':
+        this.#activity = printable(event.message);
+        return this.#print(`hook: ${printable(event.message)}`);
       case 'retry':
         return this.#print(this.#options.colors.yellow(`${event.message} (${printable(event.details)})`));
       case 'mcp_server.updated':

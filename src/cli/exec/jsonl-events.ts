@@ -59,6 +59,7 @@ export class JsonlEvents {
       case 'approval.decided':
       case 'response.completed':
       case 'diff.updated':
+      case 'hook.started':
       case 'context.compacted':
         return [];
     }
