@@ -9,7 +9,7 @@ import {
   type ThreadRecord as StoredRecord,
 } from '../rollout/index.js';
 import { ExecSessions } from '../tools/index.js';
-import { type LinkedController, linkedController, messageOf, within } from '../util/index.js';
+import { type LinkedController, linkedController, messageOf, stackOf, within } from '../util/index.js';
 import { type AnswerCheck, createAnswerCheck } from './answer-check.js';
 import { message, type SentContext } from './context.js';
 import { type AgentDeps, placed } from './deps.js';
@@ -283,6 +283,7 @@ export class AgentThread implements Thread {
     // The caller may look at the workspace as soon as it has the answer: nothing of ours is to stand there.
     await this.#deps.sandbox.settled();
     this.#record.timing(turnId, told.timing());
+    this.#warn(emit);
     emit(endEvent(end, turnId, clock));
     if (end.type === 'completed') this.#notify(turnId, options, end.lastMessage);
     this.#sessions.endTurn();
@@ -296,7 +297,7 @@ export class AgentThread implements Thread {
 
   /** A fault of ours ends the turn and not the thread: the caller gets an answer, the log has the stack. */
   async #fault(error: unknown, turn: TurnContext, stop: LinkedController): Promise<TurnEnd> {
-    this.#deps.warn(`turn ${turn.turnId}: ${error instanceof Error ? error.stack : String(error)}`);
+    this.#deps.warn(`turn ${turn.turnId}: ${stackOf(error)}`);
     stop.abort();
     await this.#sessions.interruptTurn(turn.turnId);
     this.#state.history = repairHistory(this.#state.history);

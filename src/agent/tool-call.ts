@@ -12,7 +12,7 @@ import type {
   Verdict,
 } from '../protocol/index.js';
 import type { Tool, ToolContext, ToolFacts } from '../tools/index.js';
-import { messageOf, type Span } from '../util/index.js';
+import { messageOf, type Span, stackOf } from '../util/index.js';
 import { askForServer, askPerson } from './ask-person.js';
 import type { ToolUse } from './hooks/index.js';
 import { newId, newItemId } from './ids.js';
@@ -28,9 +28,7 @@ export async function runToolCall(call: ToolCallItem, turn: TurnContext): Promis
     outcome = await perform(call, { ...turn, span });
   } catch (error) {
     // A fault of ours must not cost the thread: the model is told, the log has the stack.
-    turn.deps.warn(
-      `tool ${call.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
+    turn.deps.warn(`tool ${call.name} failed: ${stackOf(error)}`);
     outcome = refused(`${call.name} failed because of an internal error: ${messageOf(error)}`);
   }
   if (outcome.is_error) span.fail('tool_error');

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/index.js';
-import { hasCode, messageOf } from '../util/index.js';
+import { hasCode, stackOf } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { protectPrompt } from './exec-command.js';
 import { ExitError } from './exit-error.js';
@@ -32,12 +32,6 @@ function exitCodeOf(error: unknown): number {
     if (error.message !== '') process.stderr.write(`${error.message}\n`);
     return error.code;
   }
-  const text =
-    error instanceof ConfigError
-      ? error.message
-      : error instanceof Error
-        ? (error.stack ?? error.message)
-        : messageOf(error);
-  process.stderr.write(`Error: ${text}\n`);
+  process.stderr.write(`Error: ${error instanceof ConfigError ? error.message : stackOf(error)}\n`);
   return 1;
 }

@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { type Config, ConfigCache, flattenCallConfig, type LoadOptions, loadConfig } from '../config/index.js';
 import { type CodexCall, reserveStdout, serveMcp } from '../mcp-server/index.js';
-import { messageOf, packageVersion, within } from '../util/index.js';
+import { packageVersion, stackOf, within } from '../util/index.js';
 import type { WiredAgent } from './agent-wiring.js';
 import type { Boot } from './boot/boot.js';
 import { createLog } from './log.js';
@@ -151,8 +151,7 @@ function callOptions(base: LoadOptions, call: CodexCall): LoadOptions {
 
 /** A fault of ours in one call must not end the others; the log has the stack. */
 function guardAgainstFaults(log: (message: string) => void): void {
-  const tell = (what: string, error: unknown) =>
-    log(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`);
+  const tell = (what: string, error: unknown) => log(`${what}: ${stackOf(error)}`);
   process.on('uncaughtException', error => tell('uncaught exception', error));
   process.on('unhandledRejection', error => tell('unhandled rejection', error));
 }

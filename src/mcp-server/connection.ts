@@ -2,6 +2,7 @@
  * One client on a pair of streams. Reads messages, answers what needs no session, refuses what breaks the rules of
  * the protocol, and hands the rest to the session of the era the message belongs to.
  */
+import { stackOf } from '../util/index.js';
 import {
   discoverResult,
   type Era,
@@ -168,7 +169,7 @@ export class Connection {
     session.then(
       opened => opened.deliver({ jsonrpc: '2.0', id, method, params }),
       (error: unknown) => {
-        this.#options.log(`The session could not be opened: ${error instanceof Error ? error.stack : String(error)}`);
+        this.#options.log(`The session could not be opened: ${stackOf(error)}`);
         this.#fail(id, INTERNAL_ERROR, 'Internal error: the server could not load its protocol library.');
       },
     );

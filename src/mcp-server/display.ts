@@ -1,13 +1,14 @@
 /** Small pieces of text for people: commands, paths, counts of changed lines. */
 import { isAbsolute, relative } from 'node:path';
 import type { FileChange } from '../protocol/index.js';
+import { joinShellWords } from '../util/index.js';
 
 /** The script of a shell call, else the words of the command, quoted where a shell needs it. */
 export function commandText(argv: readonly string[]): string {
   const [program, flag, script] = argv;
   const isShell = program !== undefined && /(?:^|\/)(?:ba|z|da|k|fi)?sh$/.test(program);
   if (isShell && argv.length === 3 && script !== undefined && (flag === '-c' || flag === '-lc')) return script;
-  return argv.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+  return joinShellWords(argv);
 }
 
 /**

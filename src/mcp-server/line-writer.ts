@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { messageOf } from '../util/index.js';
 import { errorResponse, INTERNAL_ERROR, type RequestId } from './message.js';
 
 /** Unread bytes from which on the client counts as slow: text and output deltas are then left out. */
@@ -56,9 +57,8 @@ export class LineWriter {
     try {
       line = JSON.stringify(message);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
       const id = 'id' in message ? (message.id as RequestId) : null;
-      line = errorResponse(id, INTERNAL_ERROR, `The answer can't be written as JSON: ${reason}`);
+      line = errorResponse(id, INTERNAL_ERROR, `The answer can't be written as JSON: ${messageOf(error)}`);
     }
     this.#write(line);
   }

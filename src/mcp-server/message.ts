@@ -1,4 +1,5 @@
 /** JSON-RPC messages as they stand on one line: told apart, and refused when they are none. */
+import { messageOf } from '../util/index.js';
 
 export type RequestId = string | number;
 
@@ -24,7 +25,7 @@ export function parseLine(line: string): Incoming {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { type: 'invalid', id: null, code: PARSE_ERROR, message: `The line is not JSON: ${reason.slice(0, 200)}` };
   }
   if (Array.isArray(value)) return invalid(null, 'Batches are not supported. Send one message per line.');

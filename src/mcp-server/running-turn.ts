@@ -1,6 +1,6 @@
 import type { Thread, TurnResult } from '../agent/index.js';
 import type { ApprovalDecision, ApprovalRequest, Approver, Event } from '../protocol/index.js';
-import { messageOf } from '../util/index.js';
+import { messageOf, stackOf } from '../util/index.js';
 import type { EventStream } from './event-stream.js';
 import type { Progress } from './progress.js';
 import type { ToolRequest } from './tool-request.js';
@@ -67,19 +67,26 @@ export class RunningTurn {
     try {
       return await this.#options.ask(request, signal);
     } catch (error) {
-      this.#options.log(`approval: ${error instanceof Error ? error.stack : String(error)}`);
+      this.#options.log(`approval: ${stackOf(error)}`);
       return { type: 'denied', by: 'policy', reason: `asking failed: ${messageOf(error)}` };
     }
   };
+
+  /** For whoever gets no events, stderr is the only place left. */
+  #logWarning(event: Event): void {
+    if (event.type !== 'item.completed' || event.item.type !== 'warning') return;
+    this.#options.log(`thread ${this.threadId}: ${event.item.message}`);
+  }
 
   #onEvent(event: Event): void {
     if (event.type === 'turn.started') this.#turnId = event.turn_id;
     try {
       this.#progress?.note(event);
-      this.#options.events?.push(event);
+      if (this.#options.events) this.#options.events.push(event);
+      else this.#logWarning(event);
     } catch (error) {
       // A listener must not end the turn.
-      this.#options.log(`event ${event.type}: ${error instanceof Error ? error.stack : String(error)}`);
+      this.#options.log(`event ${event.type}: ${stackOf(error)}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ThreadManager } from '../agent/index.js';
 import type { Config } from '../config/index.js';
-import { noTracer, type Tracer, within } from '../util/index.js';
+import { noTracer, stackOf, type Tracer, within } from '../util/index.js';
 import type { CodexCall } from './arguments.js';
 import { Connection } from './connection.js';
 import { type Era, serverInfo } from './greeting.js';
@@ -123,7 +123,7 @@ class Serving {
       await this.#connection.close();
       await within(this.#writer.flushed(), FLUSH_MS);
     } catch (error) {
-      this.#options.log(`closing: ${error instanceof Error ? error.stack : String(error)}`);
+      this.#options.log(`closing: ${stackOf(error)}`);
     }
     this.#resolveGone();
   }

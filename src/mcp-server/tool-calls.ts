@@ -1,6 +1,6 @@
 import type { Thread, ThreadManager } from '../agent/index.js';
 import type { Config } from '../config/index.js';
-import { messageOf, onAbort, type Tracer, within } from '../util/index.js';
+import { messageOf, onAbort, stackOf, type Tracer, within } from '../util/index.js';
 import { ArgumentError, type CodexCall, parseCodexCall, parseReplyCall } from './arguments.js';
 import { askByElicitation } from './elicited-approver.js';
 import { EventStream } from './event-stream.js';
@@ -182,10 +182,6 @@ export class ToolCalls {
     turn.finished.then(forget, forget);
     return turn;
   }
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** What is wrong is the caller's to mend; the message is for them. */

@@ -1,3 +1,4 @@
+import { stackOf } from '../util/index.js';
 import { planSignals } from './signals.js';
 import type { Telemetry, TelemetryOptions } from './telemetry.js';
 
@@ -9,8 +10,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     const { openTelemetry } = await import('./otel/open-telemetry.js');
     return await openTelemetry(plan, options);
   } catch (error) {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    options.log('warn', `Telemetry could not be started, nothing is sent: ${reason}`);
+    options.log('warn', `Telemetry could not be started, nothing is sent: ${stackOf(error)}`);
     return null;
   }
 }

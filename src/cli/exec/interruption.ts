@@ -1,5 +1,5 @@
 /** What ends a run from outside: signals, and that nobody reads its output any more. */
-import { messageOf } from '../../util/index.js';
+import { messageOf, stackOf } from '../../util/index.js';
 import { watchReader } from './reader-watch.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -45,7 +45,7 @@ export class Interruption {
   };
 
   readonly #onFault = (error: unknown): void => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
+    process.stderr.write(`${stackOf(error)}\n`);
     this.#cutOff(`internal error: ${messageOf(error)}`);
   };
 }
