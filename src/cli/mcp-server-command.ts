@@ -57,6 +57,7 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
     input: process.stdin,
     output,
     log: message => log('warn', message),
+    warn: text => tellWarnings([text]),
     settings: config.mcp_server,
     tracer: async () => (await observation.get()).tracer,
   });

@@ -13,6 +13,8 @@ export type RunningTurnOptions = {
   /** null where the client gets no events. */
   readonly events: EventStream | null;
   readonly log: (message: string) => void;
+  /** What the thread warns of, where there are no events. */
+  readonly warn: (text: string) => void;
 };
 
 /** One turn that a call started. Its client may leave and come back (a parked turn), so progress can be exchanged. */
@@ -72,10 +74,9 @@ export class RunningTurn {
     }
   };
 
-  /** For whoever gets no events, stderr is the only place left. */
-  #logWarning(event: Event): void {
-    if (event.type !== 'item.completed' || event.item.type !== 'warning') return;
-    this.#options.log(`thread ${this.threadId}: ${event.item.message}`);
+  /** For whoever gets no events, the log is the only place left. */
+  #passOnWarning(event: Event): void {
+    if (event.type === 'item.completed' && event.item.type === 'warning') this.#options.warn(event.item.message);
   }
 
   #onEvent(event: Event): void {
@@ -83,7 +84,7 @@ export class RunningTurn {
     try {
       this.#progress?.note(event);
       if (this.#options.events) this.#options.events.push(event);
-      else this.#logWarning(event);
+      else this.#passOnWarning(event);
     } catch (error) {
       // A listener must not end the turn.
       this.#options.log(`event ${event.type}: ${stackOf(error)}`);

@@ -28,6 +28,8 @@ export type ServeOptions = {
   readonly output: Writable;
   /** One line for the operator (stderr). */
   readonly log: (message: string) => void;
+  /** What the threads of a client without events warn of; default: `log`. */
+  readonly warn?: (text: string) => void;
   readonly settings: Config['mcp_server'];
   /** Told of each call; default: nobody is. May load heavy code. */
   readonly tracer?: () => Promise<Tracer>;
@@ -143,7 +145,7 @@ class Serving {
 
   async #loadNow(): Promise<Heavy> {
     const { openSession, ToolCalls } = await import('./heavy.js');
-    const { version, log, resolveConfig, settings, stateSecret, tracer } = this.#options;
+    const { version, log, warn = log, resolveConfig, settings, stateSecret, tracer } = this.#options;
     const calls = new ToolCalls({
       writer: this.#writer,
       threads: () => this.#loadThreads(),
@@ -151,6 +153,7 @@ class Serving {
       settings,
       stateSecret,
       log,
+      warn,
       tracer: tracer ?? (() => Promise.resolve(noTracer)),
     });
     return {

@@ -27,6 +27,8 @@ export type ToolCallsOptions = {
   readonly settings: McpServerSettings;
   readonly stateSecret?: Uint8Array | undefined;
   readonly log: (message: string) => void;
+  /** What threads warn of whose client gets no events. */
+  readonly warn: (text: string) => void;
   readonly tracer: () => Promise<Tracer>;
 };
 
@@ -95,7 +97,7 @@ export class ToolCalls {
     const start = await this.#prepare(request);
     if ('refused' in start) return start.refused;
     const { thread, prompt } = start;
-    const { writer, settings, log } = this.#options;
+    const { writer, settings, log, warn } = this.#options;
     const wantsEvents = settings.events === 'codex';
     const asking = { client: request.client, callId: request.id, timeoutMs: this.#approvalTimeoutMs };
     const turn = this.#track(
@@ -106,6 +108,7 @@ export class ToolCalls {
         ask: (question, signal) => askByElicitation(asking, question, signal),
         events: wantsEvents ? new EventStream({ threadId: thread.id, requestId: request.id, writer }) : null,
         log,
+        warn,
       }),
     );
     turn.report(progress);
@@ -130,6 +133,7 @@ export class ToolCalls {
         ask: (question, signal) => parkable.ask(question, signal),
         events: null,
         log: this.#options.log,
+        warn: this.#options.warn,
       }),
     );
     return this.#parking.wait({ turn, parkable }, request, progress);

@@ -193,18 +193,28 @@ it('a thread whose file is damaged in between is still continued', async () => {
   expect(userTexts(world.server.requests[2]?.body).slice(-3)).toEqual(['q1', 'q2', 'q3']);
 });
 
+/** A server that `script`, with the command in "$@", starts in its own way. */
+function startBy(script: string, env: Record<string, string>, folder = ''): LineClient {
+  const child = spawn('sh', ['-c', script, folder, process.execPath, PROGRAM, 'mcp-server'], { env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return new LineClient(child.stdin, child.stdout);
+}
+
+it('a thread that can not be written any more goes on, and its turn tells so', async () => {
+  const world = await serverWorld([answer({ shell: 'seq 100000' }), answer({ say: 'fine' })]);
+  // No file may become larger than 40 blocks of 512 bytes.
+  const client = startBy('ulimit -f 40; exec "$@"', world.env());
+  await client.initialize();
+  const { result } = await client.call('codex', { prompt: 'x', cwd: world.cwd });
+  expect(result.structuredContent.content).toBe('fine');
+  const warnings = client.events('warning').map(({ msg }) => msg.message);
+  expect(warnings).toContainEqual(expect.stringMatching(/^Cannot write .*\.jsonl: /));
+});
+
 it('a server whose own folder is gone serves calls that name theirs', async () => {
   const world = await serverWorld([answer({ shell: 'pwd' }), answer({ say: 'fine' })]);
   const folder = path.dirname(world.write('gone/file', ''));
-  const child = spawn(
-    'sh',
-    ['-c', 'cd "$0" && rm -r "$0" && exec "$@"', folder, process.execPath, PROGRAM, 'mcp-server'],
-    {
-      env: world.env(),
-    },
-  );
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const client = new LineClient(child.stdin, child.stdout);
+  const client = startBy('cd "$0" && rm -r "$0" && exec "$@"', world.env(), folder);
   await client.initialize();
   const without = await client.call('codex', { prompt: 'x' });
   expect(without.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('`cwd`') }] });

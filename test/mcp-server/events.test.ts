@@ -300,3 +300,10 @@ test('clients of 2026-07-28 get none, but progress', async () => {
   const methods = new Set(local.client.messages.flatMap(({ method }) => method ?? []));
   expect(methods).toEqual(new Set(['notifications/progress']));
 });
+
+test('without events the log has the warnings', async () => {
+  local = startServer({ settings: { ...SETTINGS, events: 'none' } });
+  await local.client.initialize();
+  await local.client.call('codex', { prompt: script({ warn: 'careful' }) });
+  expect(local.logs).toEqual(['careful']);
+});
