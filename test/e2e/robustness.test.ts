@@ -1,5 +1,6 @@
 /** Whatever clients, models and commands send: the built server answers, lives on and stays small. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -196,7 +197,11 @@ it('a thread whose file is damaged in between is still continued', async () => {
 /** A server that `script`, with the command in "$@", starts in its own way. */
 function startBy(script: string, env: Record<string, string>, folder = ''): LineClient {
   const child = spawn('sh', ['-c', script, folder, process.execPath, PROGRAM, 'mcp-server'], { env });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.stdin.end();
+    await exited;
+  });
   return new LineClient(child.stdin, child.stdout);
 }
 
