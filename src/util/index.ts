@@ -2,8 +2,10 @@
 export * from './abort.js';
 export * from './backoff.js';
 export * from './build-info.js';
+export * from './env.js';
 export * from './errors.js';
 export type { FileComparison, FileState } from './git-diff.js';
+export * from './git-environment.js';
 export * from './line-splitter.js';
 export * from './load-diffs.js';
 export * from './pattern.js';

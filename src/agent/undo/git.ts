@@ -1,11 +1,16 @@
-/**
- * git, as a tool that knows nothing of the repository's own wishes: no hooks, no file system monitor, no filters, no
- * transports, nothing that a hostile repository could have us run.
- */
+/** git, as a tool that runs nothing that a hostile repository could have us run. */
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
 import type { CommandRunner } from '../../protocol/index.js';
 import { runToEnd } from '../../sandbox/index.js';
+import {
+  type Env,
+  filtersOff,
+  GIT_RUNS_NOTHING,
+  type GitSettings,
+  gitEnvironment,
+  LIST_FILTERS,
+} from '../../util/index.js';
 
 /** A path relative to the work tree as git has it: bytes, one a character (latin1), since names need not be UTF-8. */
 export type GitPath = string;
@@ -21,7 +26,7 @@ export class GitError extends Error {
 export type GitSurroundings = {
   readonly runner: CommandRunner;
   /** Environment of the process; only what git needs is taken from it. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** Fires when it all takes too long, or the turn is interrupted. */
   readonly signal: AbortSignal;
 };
@@ -37,19 +42,10 @@ export type GitCall = {
 const CALL_MS = 30_000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-const SAFE_CONFIG: readonly (readonly [string, string])[] = [
-  ['core.hooksPath', '/dev/null'],
-  ['core.fsmonitor', 'false'],
-  ['core.untrackedCache', 'false'],
-  ['core.pager', 'cat'],
+/** Names of files as they are, and no repository that a file of another one pretends to be. */
+const OWN_SETTINGS: GitSettings = [
   ['core.quotePath', 'false'],
-  ['core.alternateRefsCommand', ''],
-  ['diff.external', ''],
-  ['gc.auto', '0'],
-  ['maintenance.auto', 'false'],
-  ['protocol.allow', 'never'],
   ['safe.bareRepository', 'explicit'],
-  ['submodule.recurse', 'false'],
 ];
 
 export class GitRepository {
@@ -58,22 +54,19 @@ export class GitRepository {
   /** Absolute path of the repository's index; it need not exist. */
   readonly index: string;
   readonly #around: GitSurroundings;
-  readonly #config: readonly (readonly [string, string])[];
+  readonly #settings: GitSettings;
 
-  private constructor(
-    place: { top: string; index: string },
-    around: GitSurroundings,
-    config: readonly (readonly [string, string])[],
-  ) {
+  private constructor(place: { top: string; index: string }, around: GitSurroundings, settings: GitSettings) {
     this.top = place.top;
     this.index = place.index;
     this.#around = around;
-    this.#config = config;
+    this.#settings = settings;
   }
 
   /** The repository whose work tree `cwd` lies in; null when there is none. Throws GitError. */
   static async open(cwd: string, around: GitSurroundings): Promise<GitRepository | null> {
-    const command = { cwd, around, config: SAFE_CONFIG };
+    const settings = [...GIT_RUNS_NOTHING, ...OWN_SETTINGS];
+    const command = { cwd, around, settings };
     const asked = ['rev-parse', '--is-inside-work-tree', '--show-toplevel', '--git-path', 'index'];
     const result = await call(command, asked, { allow: [128] });
     const [inside, top, index] = result.stdout.toString('utf8').split('\n');
@@ -81,13 +74,14 @@ export class GitRepository {
     if (inside !== 'true' || !top || !index) return null;
     // A repository may say that its work tree is elsewhere, such as the whole machine.
     if (!(await exists(path.join(top, '.git')))) throw new GitError(`the work tree ${top} has no .git of its own`);
-    const config = [...SAFE_CONFIG, ...(await filtersOff(command))];
-    return new GitRepository({ top, index: path.resolve(cwd, index) }, around, config);
+    const { stdout } = await call(command, LIST_FILTERS, { allow: [1] });
+    const place = { top, index: path.resolve(cwd, index) };
+    return new GitRepository(place, around, [...settings, ...filtersOff(stdout.toString('utf8'))]);
   }
 
   /** The same repository under another time limit. */
   with(signal: AbortSignal): GitRepository {
-    return new GitRepository(this, { ...this.#around, signal }, this.#config);
+    return new GitRepository(this, { ...this.#around, signal }, this.#settings);
   }
 
   get signal(): AbortSignal {
@@ -106,7 +100,7 @@ export class GitRepository {
   }
 
   ask(args: readonly string[], options: GitCall = {}): Promise<GitAnswer> {
-    return call({ cwd: this.top, around: this.#around, config: this.#config }, args, options);
+    return call({ cwd: this.top, around: this.#around, settings: this.#settings }, args, options);
   }
 }
 
@@ -115,16 +109,20 @@ export type GitAnswer = { readonly code: number; readonly stdout: Buffer; readon
 type Command = {
   readonly cwd: string;
   readonly around: GitSurroundings;
-  readonly config: readonly (readonly [string, string])[];
+  readonly settings: GitSettings;
 };
 
-async function call({ cwd, around, config }: Command, args: readonly string[], options: GitCall): Promise<GitAnswer> {
+async function call({ cwd, around, settings }: Command, args: readonly string[], options: GitCall): Promise<GitAnswer> {
   const { result, stdout, stderr } = await runToEnd(
     around.runner,
     {
       argv: ['git', ...args],
       cwd,
-      env: gitEnvironment(around.env, config, options.index),
+      env: {
+        ...gitEnvironment(around.env, settings),
+        GIT_LITERAL_PATHSPECS: '1',
+        ...(options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }),
+      },
       policy: { type: 'danger-full-access' },
     },
     {
@@ -149,38 +147,6 @@ async function call({ cwd, around, config }: Command, args: readonly string[], o
     case 'not_started':
       throw new GitError(result.message);
   }
-}
-
-function gitEnvironment(
-  env: GitSurroundings['env'],
-  config: readonly (readonly [string, string])[],
-  index: string | undefined,
-): Record<string, string> {
-  const { PATH, HOME, XDG_CONFIG_HOME } = env;
-  const taken = Object.entries({ PATH, HOME, XDG_CONFIG_HOME, GIT_INDEX_FILE: index });
-  return {
-    ...Object.fromEntries(taken.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
-    LC_ALL: 'C',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_LITERAL_PATHSPECS: '1',
-    GIT_CONFIG_COUNT: String(config.length),
-    ...Object.fromEntries(
-      config.flatMap(([key, value], i) => [
-        [`GIT_CONFIG_KEY_${i}`, key],
-        [`GIT_CONFIG_VALUE_${i}`, value],
-      ]),
-    ),
-  };
-}
-
-/** Even to see whether a file has changed git may run the filter that the repository has for it. */
-async function filtersOff(command: Command): Promise<[string, string][]> {
-  const pattern = '^filter\\..*\\.(clean|smudge|process|required)$';
-  const { stdout } = await call(command, ['config', '-z', '--name-only', '--get-regexp', pattern], { allow: [1] });
-  const keys = stdout.toString('utf8').split('\0');
-  return keys.flatMap(key => (key === '' ? [] : [[key, key.endsWith('.required') ? 'false' : '']]));
 }
 
 async function exists(file: string): Promise<boolean> {
