@@ -127,9 +127,10 @@ class TurnLoop {
     });
     await calls.settle();
     if (answer.type !== 'completed' || answer.truncated) dropIdleReasoning(state.history);
-    if (turn.signal.aborted || answer.type === 'aborted') return { type: 'aborted' };
+    if (answer.type === 'aborted') return { type: 'aborted' };
+    if (answer.type === 'completed') this.#count(answer.usage);
+    if (turn.signal.aborted) return { type: 'aborted' };
     if (answer.type === 'failed') return this.#failed(answer.error);
-    this.#count(answer.usage);
     turn.diff.repeat(turn.emit);
     if (answer.truncated) return this.#cut(calls.count > 0);
     this.#cutAnswers = 0;

@@ -79,6 +79,8 @@ describe('an interrupted turn', () => {
     const { thread, turn } = await interrupted(world, () => textIn(world, 'started') !== '');
     expect(turn).toMatchObject({ status: 'aborted', aborted_by: 'signal', content: '', error: null });
     expect(turn.events.at(-1)).toMatchObject({ type: 'turn.aborted', reason: 'interrupted' });
+    // The answer that made the call was paid for.
+    expect(turn.usage.input_tokens).toBe(10);
     expect(turn.items).toContainEqual(
       expect.objectContaining({ type: 'command_execution', id: 'c', status: 'failed', aggregated_output: 'before\n' }),
     );
