@@ -132,6 +132,7 @@ describe('an interrupted turn', () => {
     const world = new AgentWorld([exec(`echo up; exec sleep ${seconds}`, { yield_time_ms: 250 })]);
     const thread = await world.thread();
     await runTurn(thread, 'start it');
+    await until(() => processesOf(`sleep ${seconds}`).length === 1);
     world.provider.add(request => {
       const id = Number(/session ID (\d+)/.exec(outputOf(request, 'c') ?? '')?.[1]);
       return [{ call: 'write_stdin', args: { session_id: id, yield_time_ms: 60_000 }, id: 'poll' }];

@@ -305,7 +305,7 @@ describe('closing', () => {
     const world = new AgentWorld([[{ shell: `sleep ${seconds}`, args: { yield_time_ms: 250 } }]]);
     const manager = world.manager();
     await runTurn(await manager.startThread(world.config(), 'mcp'), 'p1');
-    expect(processesOf(`sleep ${seconds}`)).not.toEqual([]);
+    await until(() => processesOf(`sleep ${seconds}`).length > 0);
     await manager.close();
     expect(processesOf(`sleep ${seconds}`)).toEqual([]);
   });
