@@ -87,6 +87,15 @@ describe('calls in pieces', () => {
       ],
     ],
     [
+      'the name in pieces',
+      [
+        calls({ index: 0, id: 'a', function: fn('', 'exec') }),
+        calls({ index: 0, function: fn('', '_comm') }),
+        calls({ index: 0, function: fn(LS, 'and') }),
+        calls({ index: 1, id: 'b', function: fn('', 'exec_') }, { index: 1, id: 'b', function: fn(PWD, 'command') }),
+      ],
+    ],
+    [
       'an object instead of a list',
       [
         chunk({ tool_calls: { index: 0, id: 'a', function: exec(LS) } }),

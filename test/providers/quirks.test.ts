@@ -331,6 +331,21 @@ describe('what is learnt from a refusal', () => {
     expect('reasoning_content' in last().messages[2]).toBe(false);
   });
 
+  test('ids of nine characters, and no prompt right behind a result', async () => {
+    server.reply(refuse('Tool call id was functions.exec:0 but must be a-z, A-Z, 0-9, with a length of 9.'), OK);
+    await send('example.test', 'devstral-2512', { input: HISTORY });
+    const [, , { tool_calls }, { tool_call_id }] = last().messages;
+    expect(tool_call_id).toMatch(/^[A-Za-z0-9]{9}$/);
+    expect(tool_calls[0].id).toBe(tool_call_id);
+    server.reply(refuse("Unexpected role 'user' after role 'tool'"), OK);
+    await send('example.test', 'devstral-2512', { input: [...HISTORY, user('next')] });
+    expect(
+      last()
+        .messages.map(({ role }: { role: string }) => role)
+        .join(),
+    ).toMatch(/tool,assistant,user$/);
+  });
+
   test('what a balance affords', async () => {
     const poor = {
       status: 402,

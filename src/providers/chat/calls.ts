@@ -17,6 +17,12 @@ const KNOWN_FIELDS = ['index', 'id', 'type', 'function'];
 
 export class CallAssembler {
   readonly #calls: Open[] = [];
+  readonly #tools: () => readonly string[];
+
+  /** `tools`: the names that were offered. */
+  constructor(tools: () => readonly string[]) {
+    this.#tools = tools;
+  }
 
   get empty(): boolean {
     return this.#calls.length === 0;
@@ -48,7 +54,7 @@ export class CallAssembler {
     }
     call.index ??= index;
     if (call.id === '') call.id = id;
-    if (call.name === '') call.name = name;
+    if (call.name === '' || this.#isNameCut(call, id, name)) call.name += name;
     addArguments(call, fn.arguments);
     for (const [key, value] of Object.entries(piece)) {
       if (!KNOWN_FIELDS.includes(key) && value !== null) call.extra[key] = value;
@@ -67,11 +73,19 @@ export class CallAssembler {
     // Whole calls under one index differ by their ids; some servers give each piece a new id, but only the first a name.
     if (id !== '' && last.id !== '' && id !== last.id) return name === '' ? last : undefined;
     if (id !== '' && id === last.id) return last;
+    if (this.#isNameCut(last, id, name)) return last;
     // A name where there is one already: the same call repeats it on each piece, a second one begins with it.
     const second = name !== '' && last.name !== '' && (name !== last.name || isComplete(last.text));
     // Entries of one chunk without numbers are calls of their own.
     const beside = index === undefined && name !== '' && this.#calls.length > before;
     return second || beside ? undefined : last;
+  }
+
+  /** Some servers cut names like arguments: neither part is the name of a tool, both together begin one. */
+  #isNameCut(call: Open, id: string, name: string): boolean {
+    if (call.name === '' || name === '' || call.text !== '' || (id !== '' && id !== call.id)) return false;
+    const tools = this.#tools();
+    return ![call.name, name].some(one => tools.includes(one)) && tools.some(tool => tool.startsWith(call.name + name));
   }
 }
 

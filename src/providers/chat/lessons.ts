@@ -31,6 +31,8 @@ function learn(error: ModelError, context: WireContext): string | null {
     if (/missing|must be (?:passed|provided|included)|required/i.test(message)) return 'empty-reasoning';
     if (REFUSAL.test(message)) return 'without-reasoning';
   }
+  if (/tool.?call.?id/i.test(message) && /length of 9/i.test(message)) return 'short-ids';
+  if (/(?:role ['"`]?user['"`]? after (?:role )?['"`]?tool|last role user)/i.test(message)) return 'answer-after-tool';
   if (/use ['"`]?max_completion_tokens/i.test(message)) return 'max_completion_tokens';
   if (context.request.output_schema !== null && /response_format|json_schema|grammar/i.test(message))
     return 'schema-in-words';

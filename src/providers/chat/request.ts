@@ -45,6 +45,8 @@ function withLessons(quirks: ChatQuirks, lessons: ReadonlySet<string>): ChatQuir
     ...quirks,
     ...(lessons.has('empty-reasoning') ? { emptyReasoning: true } : {}),
     ...(lessons.has('without-reasoning') ? { replayReasoning: false, emptyReasoning: false } : {}),
+    ...(lessons.has('short-ids') ? { shortIds: true } : {}),
+    ...(lessons.has('answer-after-tool') ? { answerAfterTool: true } : {}),
     ...(lessons.has('schema-in-words') ? { jsonSchema: false, outputSchema: 'words' as const } : {}),
     ...(lessons.has('max_tokens') && quirks.maxTokens
       ? { maxTokens: { ...quirks.maxTokens, field: 'max_tokens' as const } }

@@ -25,7 +25,7 @@ const LIMITS = ['length', 'max_tokens', 'model_length', 'max_output_tokens'];
 class ChatDecoder implements Decoder {
   readonly continuation = null;
   readonly #request: ModelRequest;
-  readonly #calls = new CallAssembler();
+  readonly #calls = new CallAssembler(() => [...this.#schemas().keys()]);
   readonly #content: ContentReader;
   readonly #details = new ReasoningDetails();
   readonly #messageId = newId('msg');
