@@ -4,12 +4,12 @@ import type { Config, StoredThread } from '../config/index.js';
 import type { McpServers } from '../mcp-client/index.js';
 import type { ModelInfo, Provider, ProviderSettings } from '../protocol/index.js';
 import type { Sandbox } from '../sandbox/index.js';
-import type { Tracer } from '../util/index.js';
+import type { Env, Tracer } from '../util/index.js';
 
 export type AgentDeps = {
   readonly version: string;
   /** Environment of the process; commands get a filtered copy. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** Absolute path of the user's shell. */
   readonly shell: string;
   /** Folders put on the PATH of commands, behind what is there. */

@@ -6,7 +6,7 @@ import { createMcpServers } from '../mcp-client/index.js';
 import type { ProviderSettings } from '../protocol/index.js';
 import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
 import type { Sandbox } from '../sandbox/index.js';
-import { packageVersion, type Tracer } from '../util/index.js';
+import { type Env, packageVersion, type Tracer } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
 import type { Log } from './log.js';
 import { openSandbox } from './open-sandbox.js';
@@ -22,7 +22,7 @@ export type WiredAgent = {
 };
 
 export type WiringOptions = {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** What the key of a provider is read from, where that is not `env`. */
   readonly providerEnv?: (settings: ProviderSettings) => WiringOptions['env'];
   /** How configuration is loaded for a thread that is resumed. */

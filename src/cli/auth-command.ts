@@ -1,9 +1,10 @@
 /** Runs `[model_providers.X.auth]` commands: their output is the bearer token. */
 import type { RunAuthCommand } from '../providers/index.js';
 import { runToEnd, type Sandbox } from '../sandbox/index.js';
+import { type Env, setVariables } from '../util/index.js';
 
 /** Rejects with a message for the caller; the token is never part of it. */
-export function runAuthCommand(sandbox: Sandbox, env: Readonly<Record<string, string | undefined>>): RunAuthCommand {
+export function runAuthCommand(sandbox: Sandbox, env: Env): RunAuthCommand {
   return async (auth, signal) => {
     const name = [auth.command, ...auth.args].join(' ');
     const { result, stdout, stderr } = await runToEnd(
@@ -11,9 +12,7 @@ export function runAuthCommand(sandbox: Sandbox, env: Readonly<Record<string, st
       {
         argv: [auth.command, ...auth.args],
         cwd: auth.cwd ?? process.cwd(),
-        env: Object.fromEntries(
-          Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-        ),
+        env: setVariables(env),
         policy: { type: 'danger-full-access' },
       },
       { timeoutMs: auth.timeout_ms, signal, maxBytes: 64 * 1024 },

@@ -1,6 +1,6 @@
 /** Lines for people, on stderr and in files. A reader that went away must not end the process. */
 import { createRedactor, type LogPlace } from '../telemetry/index.js';
-import { messageOf } from '../util/index.js';
+import { type Env, messageOf } from '../util/index.js';
 import { LogFile } from './log-file.js';
 
 const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -13,8 +13,6 @@ export interface Log {
   /** From now on lines go to files in this folder as well (`log_dir`), there at least those of level `info`. */
   keepIn(folder: string): void;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** `INTERPRETER_LOG` names the most detailed level that is shown on stderr; default `warn`. */
 export function createLog(env: Env, onStderr = (text: string): void => void process.stderr.write(text)): Log {

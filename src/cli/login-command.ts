@@ -3,9 +3,8 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { BUILT_IN_PROVIDERS, homeDir } from '../config/index.js';
 import { login, loginStatus, logout } from '../providers/index.js';
+import type { Env } from '../util/index.js';
 import type { Output } from './config-command.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Reads the key from a pipe, or asks for it on a terminal without showing it. Returns the exit code. */
 export async function loginCommand(

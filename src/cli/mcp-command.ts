@@ -11,13 +11,12 @@ import {
 } from '../config/index.js';
 import { type Inspection, inspectServers, LoginStore } from '../mcp-client/index.js';
 import type { McpServerSettings } from '../protocol/index.js';
-import { packageVersion } from '../util/index.js';
+import { type Env, packageVersion } from '../util/index.js';
 import type { Output } from './config-command.js';
 import { createLog } from './log.js';
 import { openSandbox } from './open-sandbox.js';
 import type { ConfigFlags } from './options.js';
 
-type Env = Readonly<Record<string, string | undefined>>;
 type JsonFlags = ConfigFlags & { readonly json: boolean };
 
 /** A server that takes longer than this has no place in a list that somebody waits for. */

@@ -2,12 +2,11 @@
 import { homeDir } from '../config/index.js';
 import { LoginStore, logIn } from '../mcp-client/index.js';
 import type { McpServerSettings } from '../protocol/index.js';
-import { messageOf, packageVersion } from '../util/index.js';
+import { type Env, messageOf, packageVersion } from '../util/index.js';
 import type { Output } from './config-command.js';
 import { findServer } from './mcp-command.js';
 import type { ConfigFlags } from './options.js';
 
-type Env = Readonly<Record<string, string | undefined>>;
 type HttpTransport = Extract<McpServerSettings['transport'], { type: 'http' }>;
 
 /** How long the person may take in the browser. */

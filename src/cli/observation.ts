@@ -8,7 +8,7 @@ import {
   startTelemetry,
   type Telemetry,
 } from '../telemetry/index.js';
-import { noTracer, packageVersion, type Tracer } from '../util/index.js';
+import { type Env, noTracer, packageVersion, type Tracer } from '../util/index.js';
 import type { Log } from './log.js';
 
 export type Observation = {
@@ -19,7 +19,7 @@ export type Observation = {
 
 export type ObservationOptions = {
   readonly config: Pick<Config, 'otel' | 'provider' | 'mcp_servers' | 'log_dir'>;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** Name of the service where the standard variables say nothing. */
   readonly service: 'codex_mcp_server' | 'codex_exec';
   readonly log: Log;

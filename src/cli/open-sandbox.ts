@@ -2,10 +2,11 @@
 import path from 'node:path';
 import { homeDir } from '../config/index.js';
 import { createSandbox, type Sandbox } from '../sandbox/index.js';
+import type { Env } from '../util/index.js';
 import type { Log } from './log.js';
 
 /** Whoever opens it closes it. Throws ConfigError when the home can't be found. */
-export function openSandbox(env: Readonly<Record<string, string | undefined>>, log: Log): Sandbox {
+export function openSandbox(env: Env, log: Log): Sandbox {
   const home = homeDir(env);
   return createSandbox({
     home,

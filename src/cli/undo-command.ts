@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { ThreadUnavailableError, type UndoneFile, type UndoReport, undoThread } from '../agent/index.js';
 import { createSandbox } from '../sandbox/index.js';
+import type { Env } from '../util/index.js';
 import type { Output } from './config-command.js';
 import { refusing, resolveThread } from './threads-command.js';
 
@@ -17,7 +18,7 @@ export type UndoFlags = {
 export type UndoPlace = {
   /** INTERPRETER_HOME. */
   readonly home: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
 };
 
 const FAILED = 1;

@@ -1,6 +1,6 @@
 /** The environment of commands: `[shell_environment_policy]`, in its documented order, and what every command gets. */
 import type { ShellEnvironmentPolicy } from '../protocol/index.js';
-import type { Env } from './home.js';
+import type { Env } from '../util/index.js';
 
 export type CommandEnvironmentOptions = {
   readonly threadId: string;

@@ -8,6 +8,7 @@ import type {
   SandboxPolicy,
   ShellEnvironmentPolicy,
 } from '../protocol/index.js';
+import type { Env } from '../util/index.js';
 import type { ConfigCache } from './config-cache.js';
 
 export type Config = {
@@ -84,7 +85,7 @@ export type FeatureName = keyof typeof FEATURES;
 export type Override = { readonly path: string; readonly value: unknown; readonly source: string };
 
 export type LoadOptions = {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** The process's own directory; the base of relative paths in overrides. */
   readonly process_cwd: string;
   /** The thread's directory; default `process_cwd`. Relative values resolve against `process_cwd`. */

@@ -2,9 +2,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import type { Env } from '../util/index.js';
 import { ConfigError } from './errors.js';
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /** INTERPRETER_HOME (which must be a folder; links resolved), else ~/.openinterpreter, which need not exist yet. */
 export function homeDir(env: Env): string {

@@ -1,9 +1,9 @@
 /** Hooks of every layer, from the lowest up: unlike other lists they add to each other. */
 import path from 'node:path';
 import { HOOK_EVENTS, type HookEventName, type HookSettings } from '../protocol/index.js';
-import { messageOf, parsePattern } from '../util/index.js';
+import { type Env, messageOf, parsePattern } from '../util/index.js';
 import { ConfigError } from './errors.js';
-import { absolutePath, type Env } from './home.js';
+import { absolutePath } from './home.js';
 import { atLayer, judgeIssues, type Layer, throwErrors } from './layer.js';
 import type { Surroundings } from './read-layers.js';
 import { type HookGroups, hookKeys } from './schema-hooks.js';

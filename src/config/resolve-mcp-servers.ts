@@ -1,6 +1,6 @@
 /** `[mcp_servers]`: what to start or to connect to. */
 import type { McpServerSettings } from '../protocol/index.js';
-import type { Env } from './home.js';
+import type { Env } from '../util/index.js';
 import type { MergedLayers } from './layer.js';
 
 type RawServer = NonNullable<MergedLayers['values']['mcp_servers']>[string];

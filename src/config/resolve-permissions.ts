@@ -1,8 +1,8 @@
 /** Permission profiles: `[permissions.<name>]` with everything special in it turned into paths. */
 import path from 'node:path';
 import type { FilesystemEntry, NetworkPermissions, SandboxPolicy } from '../protocol/index.js';
+import type { Env } from '../util/index.js';
 import { ConfigError } from './errors.js';
-import type { Env } from './home.js';
 import type { MergedLayers } from './layer.js';
 import { nearestKey } from './nearest-key.js';
 import type { Surroundings } from './read-layers.js';

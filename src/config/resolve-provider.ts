@@ -1,9 +1,9 @@
 /** Which provider a thread talks to, and how. */
 import type { ProviderSettings } from '../protocol/index.js';
+import type { Env } from '../util/index.js';
 import { BUILT_IN_PROVIDERS, type BuiltInProvider, builtInProvider, defaultModelOf } from './built-in-providers.js';
 import type { LoadOptions } from './config.js';
 import { ConfigError } from './errors.js';
-import type { Env } from './home.js';
 import type { MergedLayers } from './layer.js';
 import { nearestKey } from './nearest-key.js';
 

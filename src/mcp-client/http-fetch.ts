@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import undici from 'undici';
-import type { McpEnv } from './deps.js';
+import type { Env } from '../util/index.js';
 
 /** Of one JSON body, or of one line of an event stream. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -19,7 +19,7 @@ export interface Http {
 }
 
 /** `env` is read for HTTP_PROXY, HTTPS_PROXY, NO_PROXY (either case) and SSL_CERT_FILE. */
-export function openHttp(env: McpEnv): Http {
+export function openHttp(env: Env): Http {
   const agent = openAgent(env);
   return {
     fetch: async (url, init) => {
@@ -35,7 +35,7 @@ export function openHttp(env: McpEnv): Http {
   };
 }
 
-function openAgent(env: McpEnv): undici.Dispatcher {
+function openAgent(env: Env): undici.Dispatcher {
   const ca = env.SSL_CERT_FILE ? [...rootCertificates, readFileSync(env.SSL_CERT_FILE, 'utf8')] : undefined;
   const options = {
     // The time limits are those of the call.

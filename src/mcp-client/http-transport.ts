@@ -6,14 +6,14 @@ import type {
   StreamableHTTPClientTransport as SdkTransport,
 } from '@modelcontextprotocol/client';
 import type { McpServerSettings } from '../protocol/index.js';
-import type { McpEnv } from './deps.js';
+import type { Env } from '../util/index.js';
 import { StreamableHTTPClientTransport } from './sdk.js';
 
 export type HttpSettings = Extract<McpServerSettings['transport'], { type: 'http' }>;
 
 export type HttpTransportOptions = {
   readonly settings: HttpSettings;
-  readonly env: McpEnv;
+  readonly env: Env;
   readonly fetch: FetchLike;
   /** Of a login; absent where there is none. */
   readonly auth?: AuthProvider;
@@ -33,7 +33,7 @@ export function createHttpTransport({ settings, env, fetch, auth }: HttpTranspor
 }
 
 /** Header names and values; a missing variable would only be a puzzling 401 later. */
-function headersOf(settings: HttpSettings, env: McpEnv): Record<string, string> {
+function headersOf(settings: HttpSettings, env: Env): Record<string, string> {
   const read = (variable: string, what: string): string => {
     const value = env[variable];
     if (value) return value;

@@ -5,7 +5,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { McpServerSettings } from '../protocol/index.js';
-import type { McpEnv } from './deps.js';
+import type { Env } from '../util/index.js';
 
 const DEPTH_VARIABLE = 'OPEN_INTERPRETER_MCP_DEPTH';
 /** Programs that start us without our noticing (scripts, containers) are stopped here: no servers at all. */
@@ -14,13 +14,13 @@ const SUB_COMMAND = 'mcp-server';
 const OWN_NAMES = new Set(['interpreter', 'interpreter.js', 'open-interpreter']);
 
 /** 0 = nobody has started us as an MCP server of theirs. */
-function nestingDepth(env: McpEnv): number {
+function nestingDepth(env: Env): number {
   const depth = Number(env[DEPTH_VARIABLE] ?? '0');
   return Number.isSafeInteger(depth) && depth > 0 ? depth : 0;
 }
 
 /** For the environment of a server process. */
-export function childDepth(env: McpEnv): Record<string, string> {
+export function childDepth(env: Env): Record<string, string> {
   return { [DEPTH_VARIABLE]: String(nestingDepth(env) + 1) };
 }
 
@@ -29,7 +29,7 @@ export type Admission = { readonly admitted: McpServerSettings[]; readonly warni
 /** The servers that may be started at this depth, and what to say about the others. */
 export function admitServers(
   servers: readonly McpServerSettings[],
-  { env, program }: { env: McpEnv; program: string | null },
+  { env, program }: { env: Env; program: string | null },
 ): Admission {
   const depth = nestingDepth(env);
   if (depth === 0 || servers.length === 0) return { admitted: [...servers], warnings: [] };
@@ -47,7 +47,7 @@ export function admitServers(
   };
 }
 
-function isOurselves(transport: McpServerSettings['transport'], env: McpEnv, program: string | null): boolean {
+function isOurselves(transport: McpServerSettings['transport'], env: Env, program: string | null): boolean {
   if (transport.type !== 'stdio') return false;
   const words = [transport.command, ...transport.args];
   const at = words.indexOf(SUB_COMMAND);
@@ -63,7 +63,7 @@ function isOurselves(transport: McpServerSettings['transport'], env: McpEnv, pro
 }
 
 /** Where a word of a command line may lie. */
-function locations(word: string, { cwd }: { cwd?: string }, env: McpEnv): string[] {
+function locations(word: string, { cwd }: { cwd?: string }, env: Env): string[] {
   if (path.isAbsolute(word)) return [word];
   if (word.includes('/')) return [path.resolve(cwd ?? '.', word)];
   return (env.PATH ?? '').split(path.delimiter).flatMap(folder => (folder === '' ? [] : [path.join(folder, word)]));

@@ -1,14 +1,14 @@
 /** Certificate authorities beside Node's own. */
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
-import { messageOf } from '../util/index.js';
+import { type Env, messageOf } from '../util/index.js';
 import { SettingsError } from './errors.js';
 
 /**
  * The authorities to trust when SSL_CERT_FILE is set: Node's, that file's, and those of NODE_EXTRA_CA_CERTS (which an
  * explicit list would otherwise push out). undefined: Node's defaults. Throws SettingsError for an unreadable file.
  */
-export function certificateAuthorities(env: Readonly<Record<string, string | undefined>>): string[] | undefined {
+export function certificateAuthorities(env: Env): string[] | undefined {
   const file = env.SSL_CERT_FILE;
   if (!file) return undefined;
   const extra = env.NODE_EXTRA_CA_CERTS;

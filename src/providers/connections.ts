@@ -7,7 +7,7 @@
  * we have to see: raw events, bodies of errors in any form, errors in streams that began well. Their types are used.
  */
 import type { Agent, ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
-import { hasCode, onAbort } from '../util/index.js';
+import { type Env, hasCode, onAbort } from '../util/index.js';
 import { IdleError, SettingsError } from './errors.js';
 import { flatHeaders, type HttpRequest, type HttpResponse } from './http.js';
 
@@ -17,7 +17,6 @@ export interface Connections {
   close(): void;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
 type Client = { send(request: HttpRequest): Promise<HttpResponse>; close(): void };
 
 const CONNECT_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 /** The headers that prove who we are to a provider. Secrets live only as long as a request is made. */
 import type { ProviderSettings } from '../protocol/index.js';
-import { messageOf } from '../util/index.js';
+import { type Env, messageOf } from '../util/index.js';
 import { hostIs } from './endpoint.js';
 import { SettingsError } from './errors.js';
 
@@ -8,7 +8,7 @@ import { SettingsError } from './errors.js';
 export type RunAuthCommand = (auth: NonNullable<ProviderSettings['auth']>, signal: AbortSignal) => Promise<string>;
 
 export type CredentialSources = {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly runAuthCommand?: RunAuthCommand;
   /** The key that `login` stored for a provider, or null. */
   readonly storedKey?: (providerId: string) => Promise<string | null>;

@@ -1,6 +1,6 @@
 /** What commands are started with. Made for the first command, so that a process that runs none leaves no trace. */
 import { join } from 'node:path';
-import { messageOf } from '../util/index.js';
+import { type Env, messageOf } from '../util/index.js';
 import { DescriptorGuard } from './descriptor-guard.js';
 import type { Dialer } from './domain-proxy/gate.js';
 import type { Enclosure } from './enclosure.js';
@@ -19,7 +19,7 @@ export type SandboxOptions = {
   /** Where registers and mount points are written down; absolute, made when missing, for us alone. */
   readonly stateDir: string;
   /** The environment of this process: PATH is used to find our own tools. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** Something a person should know. */
   readonly warn: (message: string) => void;
   readonly debug?: (message: string) => void;

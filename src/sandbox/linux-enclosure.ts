@@ -1,7 +1,7 @@
 /** Puts commands into bubblewrap: reads the disk, plans, opens descriptors, holds mount points. */
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
 import type { CommandSpec } from '../protocol/index.js';
-import { messageOf } from '../util/index.js';
+import { type Env, messageOf } from '../util/index.js';
 import { type Filter, mountPointsOf, planBwrap, planInnerBwrap } from './bwrap-plan.js';
 import { BwrapFinder, type BwrapProgram } from './bwrap-program.js';
 import { BwrapStatus, bwrapResult } from './bwrap-status.js';
@@ -25,7 +25,7 @@ import type { Architecture } from './seccomp/syscalls.js';
 export type LinuxOptions = {
   readonly home: string;
   readonly stateDir: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** The folder of this process. */
   readonly directory: string;
   readonly mounts: MountRegister;

@@ -2,7 +2,7 @@
 import { closeSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { CommandResult, CommandRunner, CommandSpec, RunningCommand, SandboxPolicy } from '../protocol/index.js';
-import { hasCode, messageOf, within } from '../util/index.js';
+import { hasCode, messageOf, setVariables, within } from '../util/index.js';
 import { startAttached } from './attached-child.js';
 import type { Child, Launch } from './child.js';
 import { type Enclosed, type EncloseRequest, isProblem } from './enclosure.js';
@@ -242,9 +242,7 @@ function isDirectory(path: string): boolean {
 
 function cleanEnvironment(env: SandboxOptions['env']): Record<string, string> {
   const { PATH, HOME, TMPDIR } = env;
-  return Object.fromEntries(
-    Object.entries({ PATH, HOME, TMPDIR }).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])),
-  );
+  return setVariables({ PATH, HOME, TMPDIR });
 }
 
 function explain(error: unknown): string {

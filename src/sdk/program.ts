@@ -1,6 +1,7 @@
 /** Which program is run, and with what environment. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setVariables } from '../util/index.js';
 import { ProgramNotStartedError } from './errors.js';
 import type { InterpreterOptions } from './options.js';
 
@@ -28,10 +29,7 @@ const ORIGINATOR = 'CODEX_INTERNAL_ORIGINATOR_OVERRIDE';
 
 /** The environment of the program. */
 export function programEnvironment({ env, apiKey }: InterpreterOptions): Record<string, string> {
-  const copied = Object.entries(env ?? process.env).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  );
-  const own = Object.fromEntries(copied);
+  const own = setVariables(env ?? process.env);
   return {
     ...own,
     [ORIGINATOR]: own[ORIGINATOR] ?? 'open_interpreter_sdk',

@@ -1,4 +1,5 @@
 /** Takes secrets out of texts that leave the process or are kept in files. */
+import type { Env } from '../util/index.js';
 
 /** Replaces what is secret; the rest of the text stays as it is. */
 export type Redactor = (text: string) => string;
@@ -7,7 +8,7 @@ export const REDACTED = '[REDACTED]';
 
 export type RedactorOptions = {
   /** Variables whose name says that their value is secret are taken out wherever the value turns up. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** More values to take out, e.g. of headers in the configuration. */
   readonly secrets?: readonly string[];
 };

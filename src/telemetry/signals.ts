@@ -1,7 +1,6 @@
 /** Which of logs, traces and metrics are sent, where and how: `[otel]`, then the standard variables, else nothing. */
 import type { OtelExporter, OtelSettings } from '../protocol/index.js';
-
-export type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../util/index.js';
 
 export const SIGNALS = ['logs', 'traces', 'metrics'] as const;
 export type Signal = (typeof SIGNALS)[number];

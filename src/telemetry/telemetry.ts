@@ -1,8 +1,7 @@
 /** What telemetry is started with, and what is got. */
 import type { OtelSettings } from '../protocol/index.js';
-import type { Tracer } from '../util/index.js';
+import type { Env, Tracer } from '../util/index.js';
 import type { Redactor } from './redact.js';
-import type { Env } from './signals.js';
 
 export type TelemetryOptions = {
   readonly settings: OtelSettings;

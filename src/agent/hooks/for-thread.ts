@@ -1,5 +1,6 @@
 /** The programs of the person that a thread runs, as its configuration has them. */
 import { type Config, providerVariables } from '../../config/index.js';
+import { setVariables } from '../../util/index.js';
 import type { AgentDeps } from '../deps.js';
 import { threadEnvironment } from '../thread-environment.js';
 import { Notifier } from './notify.js';
@@ -34,12 +35,8 @@ export function createNotifier({ config, deps }: Pick<ThreadProgramsOptions, 'co
     argv: config.notify,
     cwd: config.cwd,
     env: () => {
-      const dropped = new Set(providerVariables(config.provider));
-      return Object.fromEntries(
-        Object.entries(deps.env).flatMap(([name, value]) =>
-          value === undefined || dropped.has(name) ? [] : [[name, value]],
-        ),
-      );
+      const dropped = providerVariables(config.provider).map(name => [name, undefined]);
+      return setVariables({ ...deps.env, ...Object.fromEntries(dropped) });
     },
     runner: deps.sandbox,
     warn: deps.warn,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Config } from '../../config/index.js';
 import type { Action, CommandRunner, SandboxPolicy } from '../../protocol/index.js';
 import { writableRoots } from '../../sandbox/index.js';
-import { messageOf } from '../../util/index.js';
+import { type Env, messageOf } from '../../util/index.js';
 import type { AgentDeps } from '../deps.js';
 import { GitRepository } from './git.js';
 import { type Snapshot, type StoredFiles, takeSnapshot } from './snapshot.js';
@@ -18,7 +18,7 @@ export type UndoRecorderOptions = {
   /** The agent's home. */
   readonly home: string;
   readonly runner: CommandRunner;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly note: (note: UndoNote) => void;
 };
 

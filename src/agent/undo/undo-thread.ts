@@ -1,7 +1,7 @@
 /** `interpreter threads undo`: puts the files that a turn changed back to what they were before it. */
 import type { CommandRunner, HistoryItem } from '../../protocol/index.js';
 import { acquireThreadLock, openRollout, type RolloutWriter, type ThreadRecord } from '../../rollout/index.js';
-import { messageOf } from '../../util/index.js';
+import { type Env, messageOf } from '../../util/index.js';
 import { message } from '../context.js';
 import { readThread } from '../read-thread.js';
 import { fileStates } from './file-states.js';
@@ -19,7 +19,7 @@ export type UndoOptions = {
   readonly threadId: string;
   readonly runner: CommandRunner;
   /** Environment of the process. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** Number of the turn, from 1; absent = the last one that changed files and was not undone. */
   readonly turn?: number;
   /** Takes the last undo back instead. */

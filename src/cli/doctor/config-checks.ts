@@ -4,9 +4,8 @@ import path from 'node:path';
 import type { Config } from '../../config/index.js';
 import type { ModelInfo, Provider } from '../../protocol/index.js';
 import { createCredentials, SettingsError } from '../../providers/index.js';
-import { messageOf } from '../../util/index.js';
+import { type Env, messageOf } from '../../util/index.js';
 import { type Check, ok, problem } from './check.js';
-import type { Env } from './machine-checks.js';
 
 const ONLINE_MS = 30_000;
 

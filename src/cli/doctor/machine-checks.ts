@@ -9,8 +9,6 @@ import { type Check, ok, problem } from './check.js';
 const OLDEST_NODE = 20;
 const PROGRAM_MS = 3000;
 
-export type Env = Readonly<Record<string, string | undefined>>;
-
 export function checkNode(version: string): Check {
   const major = Number.parseInt(version, 10);
   if (major >= OLDEST_NODE) return ok('node', version);

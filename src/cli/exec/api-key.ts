@@ -1,7 +1,6 @@
 /** CODEX_API_KEY: the key that the Codex SDK hands over. */
 import type { ProviderSettings } from '../../protocol/index.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../../util/index.js';
 
 /**
  * The environment that a provider's key is read from: CODEX_API_KEY takes the place of OpenAI's own variable, also when

@@ -2,7 +2,7 @@
 import pc from 'picocolors';
 import type { Config } from '../../config/index.js';
 import type { ModelInfo, SandboxPolicy } from '../../protocol/index.js';
-import { packageVersion } from '../../util/index.js';
+import { type Env, packageVersion } from '../../util/index.js';
 import { HumanPrinter } from './human-printer.js';
 import type { Output } from './output.js';
 
@@ -10,7 +10,7 @@ export type HumanOutput = {
   readonly output: Output;
   readonly outputIsTerminal: boolean;
   readonly color: 'always' | 'never' | 'auto';
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly config: Config;
   readonly model: ModelInfo;
   readonly prompt: string;

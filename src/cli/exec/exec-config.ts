@@ -1,9 +1,8 @@
 /** The configuration of one run, from its flags. */
 import { type Config, inGitWorkTree, type LoadOptions, loadConfig } from '../../config/index.js';
+import type { Env } from '../../util/index.js';
 import { ExitError } from '../exit-error.js';
 import type { ExecFlags, ExecTarget } from './exec-job.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws ConfigError. */
 export function execConfig(options: LoadOptions, flags: ExecFlags, target: ExecTarget): Config {

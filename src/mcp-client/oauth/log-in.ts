@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { messageOf, onAbort } from '../../util/index.js';
-import type { McpEnv } from '../deps.js';
+import { type Env, messageOf, onAbort } from '../../util/index.js';
 import type { HttpSettings } from '../http-transport.js';
 import { LoginClient } from './login-client.js';
 import { type LoginPlace, LoginStore, type StoredLogin } from './login-store.js';
@@ -13,7 +12,7 @@ export type LogInOptions = {
   readonly name: string;
   readonly settings: HttpSettings;
   readonly home: string;
-  readonly env: McpEnv;
+  readonly env: Env;
   readonly version: string;
   /** Instead of those of the settings; what an earlier login has is asked for as well. */
   readonly scopes?: readonly string[];
