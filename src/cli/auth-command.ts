@@ -2,6 +2,7 @@
 import type { RunAuthCommand } from '../providers/index.js';
 import { runToEnd, type Sandbox } from '../sandbox/index.js';
 import { type Env, setVariables } from '../util/index.js';
+import { launchFolder } from './launch-folder.js';
 
 /** Rejects with a message for the caller; the token is never part of it. */
 export function runAuthCommand(sandbox: Sandbox, env: Env): RunAuthCommand {
@@ -11,7 +12,7 @@ export function runAuthCommand(sandbox: Sandbox, env: Env): RunAuthCommand {
       sandbox,
       {
         argv: [auth.command, ...auth.args],
-        cwd: auth.cwd ?? process.cwd(),
+        cwd: auth.cwd ?? launchFolder() ?? '/',
         env: setVariables(env),
         policy: { type: 'danger-full-access' },
       },

@@ -1,7 +1,7 @@
 /** `interpreter completion bash|zsh|fish`: a script that lets the shell complete our command line. */
 import { Argument, type Command } from 'commander';
 import type { CommandNode } from './completion/command-tree.js';
-import type { Output } from './config-command.js';
+import type { Output } from './output.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];

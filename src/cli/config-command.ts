@@ -1,8 +1,7 @@
 /** `interpreter config show` and `interpreter config set`. */
 import path from 'node:path';
 import { explainConfig, formatExplanation, homeDir, type LoadOptions, setConfigValue } from '../config/index.js';
-
-export type Output = { readonly out: (text: string) => void; readonly err: (text: string) => void };
+import type { Output } from './output.js';
 
 /**
  * Prints every effective value with the layer and the line it came from: TOML with a comment on each line, or, with

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import type { Output } from './config-command.js';
 import { type BundleFile, type CollectOptions, collect } from './debug/collect.js';
-import { refusing } from './threads-command.js';
+import type { Output } from './output.js';
+import { refusing } from './refusing.js';
 import { formatSize } from './threads-text.js';
 
 export type BundleOptions = CollectOptions & {

@@ -1,8 +1,8 @@
 /** `interpreter doctor`: whether turns would work here, and what to do where they would not. */
 import type { LoadOptions } from '../config/index.js';
-import type { Output } from './config-command.js';
 import type { Check, CheckStatus, Report } from './doctor/check.js';
 import { examine } from './doctor/examine.js';
+import type { Output } from './output.js';
 
 export type DoctorOptions = {
   readonly load: LoadOptions;

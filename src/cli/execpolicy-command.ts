@@ -1,6 +1,6 @@
 /** `interpreter execpolicy check`: what rules files say about a command. */
 import { checkCommand, loadRulesFiles } from '../approvals/index.js';
-import type { Output } from './config-command.js';
+import type { Output } from './output.js';
 
 export type ExecpolicyCheck = {
   /** Paths of rules files; at least one. */

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { BUILT_IN_PROVIDERS, homeDir } from '../config/index.js';
 import { login, loginStatus, logout } from '../providers/index.js';
 import type { Env } from '../util/index.js';
-import type { Output } from './config-command.js';
+import type { Output } from './output.js';
 
 /** Reads the key from a pipe, or asks for it on a terminal without showing it. Returns the exit code. */
 export async function loginCommand(

@@ -12,10 +12,10 @@ import {
 import { type Inspection, inspectServers, LoginStore } from '../mcp-client/index.js';
 import type { McpServerSettings } from '../protocol/index.js';
 import { type Env, packageVersion } from '../util/index.js';
-import type { Output } from './config-command.js';
 import { createLog } from './log.js';
 import { openSandbox } from './open-sandbox.js';
-import type { ConfigFlags } from './options.js';
+import { type ConfigFlags, loadOptions } from './options.js';
+import type { Output } from './output.js';
 
 type JsonFlags = ConfigFlags & { readonly json: boolean };
 
@@ -81,12 +81,12 @@ function valuesOf({ argv, env, cwd, url, bearerTokenEnvVar, header }: NewServer)
 }
 
 /** Exit code 0 whatever state the servers are in. Throws ConfigError. */
-export async function listServers(env: Env, flags: JsonFlags, output: Output): Promise<number> {
+export async function listServers(env: Env, { json, ...flags }: JsonFlags, output: Output): Promise<number> {
   const load = loadOptions(env, flags);
   const { mcp_servers: servers, cwd } = loadConfig(load);
   const inspections = await inspect(env, servers, cwd);
   const disabled = disabledServers(load);
-  if (flags.json) output.out(`${JSON.stringify(asJson(servers, inspections, disabled), null, 2)}\n`);
+  if (json) output.out(`${JSON.stringify(asJson(servers, inspections, disabled), null, 2)}\n`);
   else if (servers.length + disabled.length === 0) {
     output.out('No MCP servers are configured. Add one: interpreter mcp add <name> -- <command>\n');
   } else output.out(table(servers, inspections, disabled));
@@ -235,16 +235,4 @@ function elsewhere(env: Env, name: string): string {
 
 function userFile(env: Env): string {
   return path.join(homeDir(env), 'config.toml');
-}
-
-function loadOptions(env: Env, flags: ConfigFlags): LoadOptions {
-  const { overrides, profile, strict } = flags;
-  return {
-    env,
-    process_cwd: process.cwd(),
-    front_door: 'mcp-server',
-    ...(overrides === undefined ? {} : { overrides }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(strict === undefined ? {} : { strict }),
-  };
 }

@@ -3,9 +3,9 @@ import { homeDir } from '../config/index.js';
 import { LoginStore, logIn } from '../mcp-client/index.js';
 import type { McpServerSettings } from '../protocol/index.js';
 import { type Env, messageOf, packageVersion } from '../util/index.js';
-import type { Output } from './config-command.js';
 import { findServer } from './mcp-command.js';
 import type { ConfigFlags } from './options.js';
+import type { Output } from './output.js';
 
 type HttpTransport = Extract<McpServerSettings['transport'], { type: 'http' }>;
 

@@ -1,8 +1,8 @@
 /** The words of `interpreter mcp`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Output } from './config-command.js';
 import { ExitError } from './exit-error.js';
 import { addConfigOptions, configFlags } from './options.js';
+import type { Output } from './output.js';
 
 const HINT = 'An MCP host that wants to use this agent starts `interpreter mcp-server`.';
 

@@ -5,6 +5,7 @@ import { type CodexCall, reserveStdout, serveMcp } from '../mcp-server/index.js'
 import { packageVersion, stackOf, within } from '../util/index.js';
 import type { WiredAgent } from './agent-wiring.js';
 import type { Boot } from './boot/boot.js';
+import { launchFolder } from './launch-folder.js';
 import { createLog } from './log.js';
 import type { ConfigFlags } from './options.js';
 
@@ -72,16 +73,6 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
   const observed = observation.made();
   if (observed !== null) await within(closeOf(await observed, Math.min(TELL_MS, leftMs())), leftMs());
   process.exit(0);
-}
-
-/** Where the server was started; null when that folder has been deleted since. */
-function launchFolder(): string | null {
-  try {
-    return process.cwd();
-  } catch {
-    // There is no path to it any more.
-    return null;
-  }
 }
 
 /** Throws for a call that counts on the folder of the server when that is gone. */

@@ -1,7 +1,9 @@
 /** The options every sub-command takes, before or after its name. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, featureOverride, type LoadOptions, type Override, parseOverride } from '../config/index.js';
+import type { Env } from '../util/index.js';
 import { ExitError } from './exit-error.js';
+import { currentFolder } from './launch-folder.js';
 
 export type ConfigFlags = Pick<LoadOptions, 'overrides' | 'profile' | 'strict'>;
 
@@ -67,4 +69,15 @@ function parsed(texts: readonly string[] | undefined, prefix: string, parse: (te
     if (error instanceof ConfigError) throw new ExitError(1, prefix + error.message);
     throw error;
   }
+}
+
+/** How the configuration is loaded for a command that runs no turn of its own. `cwd`: the folder it is about. */
+export function loadOptions(env: Env, flags: ConfigFlags, cwd?: string): LoadOptions {
+  return {
+    env,
+    process_cwd: currentFolder(),
+    front_door: 'mcp-server',
+    ...flags,
+    ...(cwd === undefined ? {} : { cwd }),
+  };
 }

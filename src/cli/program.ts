@@ -1,12 +1,11 @@
 /** The command line: names, options and help. Bodies of sub-commands are loaded when they run. */
 import { Command, type Help, type Option } from 'commander';
-import type { LoadOptions } from '../config/index.js';
 import { packageVersion } from '../util/index.js';
 import type { Boot } from './boot/boot.js';
 import { addCompletion } from './completion-command.js';
 import { addExec } from './exec-command.js';
 import { addMcp } from './mcp-program.js';
-import { addConfigOptions, configFlags, repeatable } from './options.js';
+import { addConfigOptions, configFlags, loadOptions, repeatable } from './options.js';
 import { addThreads } from './threads-program.js';
 
 export function createProgram(boot: Boot): Command {
@@ -80,7 +79,7 @@ function addConfig(program: Command): void {
     .option('-C, --cd <dir>', 'the working directory')
     .action(async (options: { json?: boolean; cd?: string }, command: Command) => {
       const { showConfig } = await import('./config-command.js');
-      const load = { ...loadOptions(options.cd), ...configFlags(command) };
+      const load = loadOptions(process.env, configFlags(command), options.cd);
       showConfig(load, options.json === true, streams);
     });
   config
@@ -149,7 +148,7 @@ function addDiagnosis(program: Command): void {
     .option('-C, --cd <dir>', 'the working directory')
     .action(async (options: { online?: boolean; json?: boolean; cd?: string }, command: Command) => {
       const { doctorCommand } = await import('./doctor-command.js');
-      const load = { ...loadOptions(options.cd), ...configFlags(command) };
+      const load = loadOptions(process.env, configFlags(command), options.cd);
       const flags = { online: options.online === true, json: options.json === true };
       process.exitCode = await doctorCommand({ load, ...flags, colors: process.stdout.isTTY === true }, streams);
     });
@@ -167,7 +166,7 @@ function addDiagnosis(program: Command): void {
       const { bundleCommand, confirmOnTerminal } = await import('./debug-command.js');
       process.exitCode = await bundleCommand(
         {
-          load: { ...loadOptions(options.cd), ...configFlags(command) },
+          load: loadOptions(process.env, configFlags(command), options.cd),
           thread: options.thread === false ? null : (options.thread ?? 'latest'),
           texts: options.texts === true,
           online: options.online === true,
@@ -193,12 +192,3 @@ const streams = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
 };
-
-function loadOptions(cwd: string | undefined): LoadOptions {
-  return {
-    env: process.env,
-    process_cwd: process.cwd(),
-    front_door: 'mcp-server',
-    ...(cwd === undefined ? {} : { cwd }),
-  };
-}

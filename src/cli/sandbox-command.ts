@@ -1,18 +1,27 @@
 /** `interpreter sandbox`: runs one command as the agent would run it. */
-import { commandEnvironment, type LoadOptions, loadConfig, providerVariables } from '../config/index.js';
+import { commandEnvironment, loadConfig, providerVariables } from '../config/index.js';
 import { policyEnvironment } from '../sandbox/index.js';
 import { createLog } from './log.js';
 import { openSandbox } from './open-sandbox.js';
-import type { ConfigFlags } from './options.js';
+import { type ConfigFlags, loadOptions } from './options.js';
 import { ripgrepFolder } from './ripgrep.js';
 import { runInSandbox } from './run-in-sandbox.js';
 
 export type SandboxFlags = ConfigFlags & { sandbox?: string; permissions?: string; cd?: string };
 
 /** Returns the exit code of the command. Throws ConfigError. */
-export async function sandboxCommand(argv: readonly string[], flags: SandboxFlags): Promise<number> {
+export async function sandboxCommand(
+  argv: readonly string[],
+  { sandbox: mode, permissions, cd, ...flags }: SandboxFlags,
+): Promise<number> {
   const env = process.env;
-  const config = loadConfig(loadOptions(flags));
+  const config = loadConfig({
+    ...loadOptions(env, flags, cd),
+    arguments: {
+      ...(mode === undefined ? {} : { sandbox: mode }),
+      ...(permissions === undefined ? {} : { permission_profile: permissions }),
+    },
+  });
   const sandbox = openSandbox(env, createLog(env));
   try {
     const own = commandEnvironment(config.shell_environment, env, {
@@ -31,18 +40,4 @@ export async function sandboxCommand(argv: readonly string[], flags: SandboxFlag
   } finally {
     await sandbox.close();
   }
-}
-
-function loadOptions({ sandbox, permissions, cd, ...flags }: SandboxFlags): LoadOptions {
-  return {
-    env: process.env,
-    process_cwd: process.cwd(),
-    front_door: 'mcp-server',
-    ...flags,
-    ...(cd === undefined ? {} : { cwd: cd }),
-    arguments: {
-      ...(sandbox === undefined ? {} : { sandbox }),
-      ...(permissions === undefined ? {} : { permission_profile: permissions }),
-    },
-  };
 }

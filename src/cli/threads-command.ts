@@ -4,26 +4,20 @@ import type { ThreadSummary } from '../protocol/index.js';
 import {
   acquireThreadLock,
   deleteRollout,
-  findRollout,
-  isThreadId,
-  listRollouts,
   moveRollout,
   type RolloutFile,
   readRollout,
   readRolloutText,
   readTranscript,
-  UnreadableRolloutError,
 } from '../rollout/index.js';
 import type { ThreadFilter } from '../state/index.js';
 import { allThreads, type ThreadsPlace } from './all-threads.js';
-import type { Output } from './config-command.js';
+import type { Output } from './output.js';
+import { FAILED, refusing } from './refusing.js';
+import { resolveThread } from './resolve-thread.js';
 import { formatSize, formatThread, formatTranscript, threadTable } from './threads-text.js';
 import { type SizedThread, toDelete } from './threads-to-delete.js';
 
-/** A command that could not do what it was asked to; its message is for the person. */
-class Refusal extends Error {}
-
-const FAILED = 1;
 const USAGE = 2;
 
 /** Prints threads as a table, newest first, or as a JSON array. `columns`: width of the terminal; titles are cut to it. */
@@ -166,22 +160,6 @@ async function exported(home: string, rollout: RolloutFile, format: ExportFormat
 
 const warnTo = (output: Output) => (message: string) => output.err(`warning: ${message}\n`);
 
-/** The file of the one thread with this id or this beginning of an id. */
-export async function resolveThread(home: string, id: string): Promise<RolloutFile> {
-  const wanted = id.toLowerCase();
-  const whole = isThreadId(wanted) ? await findRollout(home, wanted) : null;
-  if (whole !== null) return whole;
-  if (!/^[0-9a-f][0-9a-f-]*$/.test(wanted)) throw new Refusal(`${id} is no thread id.`);
-  const found = [...new Set((await listRollouts(home)).map(file => file.thread_id))].filter(one =>
-    one.startsWith(wanted),
-  );
-  const [only] = found;
-  if (found.length > 1) throw new Refusal(`${id} is the beginning of ${found.length} threads: ${found.join(', ')}`);
-  const file = only === undefined ? null : await findRollout(home, only);
-  if (file === null) throw new Refusal(`No thread with the id ${id} was found in ${home}.`);
-  return file;
-}
-
 function withSize(thread: ThreadSummary): SizedThread {
   return { ...thread, bytes: statSync(thread.rollout_path, { throwIfNoEntry: false })?.size ?? 0 };
 }
@@ -215,24 +193,4 @@ function deletionText(deleted: readonly { id: string; bytes: number }[], dryRun:
   const verb = dryRun ? 'would be deleted' : 'deleted';
   const lines = deleted.map(({ id, bytes }) => `${id} ${verb} (${formatSize(bytes)})\n`);
   return `${lines.join('')}${deleted.length} ${deleted.length === 1 ? 'thread' : 'threads'} ${verb}, ${formatSize(total)}\n`;
-}
-
-/** Errors that are for the person become a line on stderr and exit status 1. */
-export async function refusing(output: Output, action: () => Promise<number>): Promise<number> {
-  try {
-    return await action();
-  } catch (error) {
-    if (!isForThePerson(error)) throw error;
-    output.err(`${error.message}\n`);
-    return FAILED;
-  }
-}
-
-/** Errors of the system say what failed and where; the rest is ours. */
-function isForThePerson(error: unknown): error is Error {
-  return (
-    error instanceof Refusal ||
-    error instanceof UnreadableRolloutError ||
-    (error instanceof Error && 'code' in error && 'syscall' in error)
-  );
 }

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { homeDir, loadConfig } from '../config/index.js';
 import type { ThreadsPlace } from './all-threads.js';
-import type { Output } from './config-command.js';
+import { launchFolder } from './launch-folder.js';
+import type { Output } from './output.js';
 import { parseAge, parseSize } from './threads-to-delete.js';
 
 export function addThreads(program: Command, output: Output): void {
@@ -154,7 +155,7 @@ function addUndo(threads: Command, output: Output): void {
 }
 
 function place(): ThreadsPlace {
-  const config = loadConfig({ env: process.env, process_cwd: process.cwd(), front_door: 'mcp-server' });
+  const config = loadConfig({ env: process.env, process_cwd: launchFolder() ?? '/', front_door: 'mcp-server' });
   return { home: homeDir(process.env), sqliteHome: config.sqlite_home };
 }
 

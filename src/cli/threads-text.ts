@@ -2,6 +2,7 @@
 import type { ContentPart, HistoryItem, ThreadSummary, ToolOutput } from '../protocol/index.js';
 import { isPrompt, type ThreadRecord, type TranscriptEntry } from '../rollout/index.js';
 import { truncateMiddle } from '../util/index.js';
+import { oneLine, printable } from './plain-text.js';
 
 /** `columns` null: nothing is cut. */
 export type TableOptions = { readonly now: Date; readonly columns: number | null };
@@ -84,8 +85,8 @@ export function formatThread(
 function brief(entry: TranscriptEntry): string {
   if (entry.type === 'compacted') return '  (older history replaced by a summary)\n';
   const { item } = entry;
-  if (isPrompt(item)) return `\n> ${indent(visible(textOf(item)))}\n`;
-  if (item.type === 'message' && item.role === 'assistant') return `${visible(textOf(item))}\n`;
+  if (isPrompt(item)) return `\n> ${indent(printable(textOf(item)))}\n`;
+  if (item.type === 'message' && item.role === 'assistant') return `${printable(textOf(item))}\n`;
   if (item.type === 'function_call') return `  ${oneLine(`${item.name} ${item.arguments}`).slice(0, 160)}\n`;
   if (item.type === 'custom_tool_call') return `  ${oneLine(`${item.name} ${item.input}`).slice(0, 160)}\n`;
   return '';
@@ -108,10 +109,10 @@ export function formatTranscript(record: ThreadRecord, transcript: readonly Tran
 function section(entry: TranscriptEntry): string {
   if (entry.type === 'compacted') return '\n---\n\n*Older history was replaced by a summary here.*\n';
   const { item } = entry;
-  if (isPrompt(item)) return `\n## User\n\n${visible(textOf(item))}\n`;
+  if (isPrompt(item)) return `\n## User\n\n${printable(textOf(item))}\n`;
   switch (item.type) {
     case 'message':
-      return item.role === 'assistant' ? `\n## Agent\n\n${visible(textOf(item))}\n` : '';
+      return item.role === 'assistant' ? `\n## Agent\n\n${printable(textOf(item))}\n` : '';
     case 'reasoning': {
       const text = item.summary.map(part => part.text).join('\n\n');
       return text === '' ? '' : `\n*${oneLine(text)}*\n`;
@@ -134,7 +135,7 @@ function section(entry: TranscriptEntry): string {
 }
 
 function fenced(text: string): string {
-  const cut = truncateMiddle(visible(text), SHOWN_BYTES, removed => `\n… ${removed} bytes …\n`).text;
+  const cut = truncateMiddle(printable(text), SHOWN_BYTES, removed => `\n… ${removed} bytes …\n`).text;
   const longest = Math.max(2, ...(cut.match(/`+/g) ?? []).map(ticks => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${cut.trimEnd()}\n${fence}\n`;
@@ -150,13 +151,4 @@ function outputText(output: ToolOutput): string {
 
 function partsText(parts: readonly ContentPart[]): string {
   return parts.map(part => (part.type === 'input_image' ? '[image]' : part.text)).join('\n');
-}
-
-/** Without control characters but line ends and tabs. */
-function visible(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
-}
-
-function oneLine(text: string): string {
-  return visible(text).replace(/\s+/g, ' ').trim();
 }

@@ -1,8 +1,9 @@
 /** `interpreter threads show ID --timing`: where the time of each turn went. */
 import { readRolloutText } from '../rollout/index.js';
 import type { ThreadsPlace } from './all-threads.js';
-import type { Output } from './config-command.js';
-import { refusing, resolveThread } from './threads-command.js';
+import type { Output } from './output.js';
+import { refusing } from './refusing.js';
+import { resolveThread } from './resolve-thread.js';
 import { TIME_KINDS, type TimeSpan, type TurnTime, timeShares } from './time-shares.js';
 import { timingText } from './timing-text.js';
 

@@ -1,4 +1,5 @@
 /** Times of turns for a terminal: a table with bars, and below it what happened when. */
+import { oneLine } from './plain-text.js';
 import type { TimeShares, TimeSpan, TurnTime } from './time-shares.js';
 
 const LABELS: Readonly<Record<keyof TimeShares, string>> = {
@@ -55,7 +56,7 @@ function spanLine({ kind, name, start_ms: start, duration_ms: duration }: TimeSp
   const column = (ms: number) => (total === 0 ? 0 : Math.min(width, Math.max(0, Math.round((ms / total) * width))));
   const before = Math.min(width - 1, column(start));
   const long = Math.max(1, column(start + duration) - before);
-  const shortName = visible(name).slice(0, nameWidth).padEnd(nameWidth);
+  const shortName = oneLine(name).slice(0, nameWidth).padEnd(nameWidth);
   return `  ${LABELS[kind].padEnd(12)}${shortName}  +${seconds(start)}${seconds(duration).padStart(9)}  ${' '.repeat(before)}${'▬'.repeat(long)}`;
 }
 
@@ -69,9 +70,4 @@ function bar(length: number): string {
 function seconds(ms: number): string {
   if (ms >= 600_000) return `${(ms / 60_000).toFixed(0)} min`;
   return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-}
-
-/** Names come from models and servers; what moves a cursor must not reach a terminal. */
-function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
 }

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { ThreadUnavailableError, type UndoneFile, type UndoReport, undoThread } from '../agent/index.js';
 import { createSandbox } from '../sandbox/index.js';
 import type { Env } from '../util/index.js';
-import type { Output } from './config-command.js';
-import { refusing, resolveThread } from './threads-command.js';
+import type { Output } from './output.js';
+import { FAILED, refusing } from './refusing.js';
+import { resolveThread } from './resolve-thread.js';
 
 export type UndoFlags = {
   /** Number of the turn, from 1; absent = the last that changed files. */
@@ -20,8 +21,6 @@ export type UndoPlace = {
   readonly home: string;
   readonly env: Env;
 };
-
-const FAILED = 1;
 
 /** `id`: a thread id or its beginning. Returns the exit status: 1 when nothing, or not everything, was put back. */
 export async function undoCommand(place: UndoPlace, id: string, flags: UndoFlags, output: Output): Promise<number> {

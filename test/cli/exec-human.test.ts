@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import pc from 'picocolors';
 import { expect, test } from 'vitest';
 import { HumanPrinter } from '../../src/cli/exec/human-printer.js';
-import { Output } from '../../src/cli/exec/output.js';
+import { StandardOutput } from '../../src/cli/exec/standard-output.js';
 import { type Event, NO_USAGE } from '../../src/protocol/index.js';
 import { ExecWorld } from '../support/exec-world.js';
 import { answer } from '../support/scripted-answers.js';
@@ -19,9 +19,12 @@ test('the answer alone is on standard output, everything else on standard error'
   ]);
   const { out, err, code } = await world.exec(['do it']);
   expect({ out, code }).toEqual({ out: 'the\nanswer\n', code: 0 });
-  const shown = err.replace(/\d+(\.\d+)?m?s/g, 'TIME').replace(/session id: .*/, 'session id: ID');
+  const shown = err
+    .replaceAll(world.cwd, 'WORK')
+    .replace(/\b\d+(\.\d+)?m?s\b/g, 'TIME')
+    .replace(/session id: .*/, 'session id: ID');
   expect(shown.slice(shown.indexOf('--------'))).toBe(`--------
-workdir: ${world.cwd}
+workdir: WORK
 model: gpt-4.1
 provider: mock
 approval: never
@@ -36,7 +39,7 @@ Thinking.
 agent
 I will look.
 exec
-/bin/bash -c 'echo noise; exit 2' in ${world.cwd}
+/bin/bash -c 'echo noise; exit 2' in WORK
  exited 2 in TIME:
 noise
 plan
@@ -104,7 +107,7 @@ function onTerminal(): Screen {
   let written = '';
   const stderr = { isTTY: true, columns: 40, write: (text: string) => ((written += text), true) };
   const printer = new HumanPrinter({
-    output: new Output(new PassThrough(), () => {}),
+    output: new StandardOutput(new PassThrough(), () => {}),
     outputIsTerminal: true,
     stderr: stderr as unknown as NodeJS.WriteStream,
     colors: pc.createColors(false),

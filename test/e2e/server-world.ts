@@ -9,10 +9,12 @@ import { LineClient } from '../mcp-server/line-client.js';
 import { ExecWorld, PROGRAM } from '../support/exec-world.js';
 import type { Body, Reply } from '../support/model-server.js';
 
+type Exit = { readonly code: number | null; readonly signal: string | null };
+
 export type Server = {
   readonly client: LineClient;
   readonly child: ChildProcessWithoutNullStreams;
-  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+  readonly exited: Promise<Exit>;
   readonly stderr: () => string;
   /** The most memory it ever used, MB; null where the system does not tell. */
   readonly peakMemory: () => number | null;
@@ -32,7 +34,11 @@ export async function serverWorld(
 
 function startServer(world: ExecWorld, env: Record<string, string>, args: readonly string[]): Server {
   const child = spawn(process.execPath, [PROGRAM, 'mcp-server', ...args], { cwd: world.cwd, env: world.env(env) });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const exited = new Promise<Exit>(resolve => child.on('exit', (code, signal) => resolve({ code, signal })));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
@@ -40,7 +46,7 @@ function startServer(world: ExecWorld, env: Record<string, string>, args: readon
   return {
     client: new LineClient(child.stdin, child.stdout),
     child,
-    exited: new Promise(resolve => child.on('exit', (code, signal) => resolve({ code, signal }))),
+    exited,
     stderr: () => stderr,
     peakMemory: () => peakMemory(child.pid),
   };

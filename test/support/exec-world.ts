@@ -3,6 +3,7 @@
  * loopback. Removed after the test, and whatever still runs is ended.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -55,9 +56,10 @@ export class ExecWorld {
     );
     const world = new ExecWorld(server, config);
     onTestFinished(async () => {
-      for (const child of world.#children) child.kill('SIGKILL');
+      await Promise.all([...world.#children].map(killed));
       await server.close();
-      rmSync(world.root, { recursive: true, force: true });
+      // What a killed program had started may take a moment longer than it.
+      rmSync(world.root, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     });
     return world;
   }
@@ -131,6 +133,12 @@ export class ExecWorld {
     const started = events.find(event => event.type === 'thread.started');
     return { ...ran, events, items, threadId: started?.thread_id ?? '' };
   }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const gone = child.exitCode !== null || child.signalCode !== null ? null : once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
 }
 
 const CONFIG = `model = "gpt-4.1"

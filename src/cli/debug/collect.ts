@@ -17,7 +17,7 @@ import { examine } from '../doctor/examine.js';
 import { reportText } from '../doctor-command.js';
 import { logFiles } from '../log-file.js';
 import { configuredSecrets } from '../observation.js';
-import { resolveThread } from '../threads-command.js';
+import { resolveThread } from '../resolve-thread.js';
 import { stripRollout } from './strip-text.js';
 
 /** The newest log files, and how much of the end of each. */

@@ -4,10 +4,10 @@ import type { Config } from '../../config/index.js';
 import type { ModelInfo, SandboxPolicy } from '../../protocol/index.js';
 import { type Env, packageVersion } from '../../util/index.js';
 import { HumanPrinter } from './human-printer.js';
-import type { Output } from './output.js';
+import type { StandardOutput } from './standard-output.js';
 
 export type HumanOutput = {
-  readonly output: Output;
+  readonly output: StandardOutput;
   readonly outputIsTerminal: boolean;
   readonly color: 'always' | 'never' | 'auto';
   readonly env: Env;

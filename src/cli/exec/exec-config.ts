@@ -2,6 +2,7 @@
 import { type Config, inGitWorkTree, type LoadOptions, loadConfig } from '../../config/index.js';
 import type { Env } from '../../util/index.js';
 import { ExitError } from '../exit-error.js';
+import { currentFolder } from '../launch-folder.js';
 import type { ExecFlags, ExecTarget } from './exec-job.js';
 
 /** Throws ConfigError. */
@@ -24,7 +25,7 @@ export function loadOptions(flags: ExecFlags, target: ExecTarget, env: Env): Loa
   const sandbox = flags.yolo ? 'danger-full-access' : (flags.sandbox ?? defaultSandbox(target));
   return {
     env,
-    process_cwd: process.cwd(),
+    process_cwd: currentFolder(),
     front_door: 'exec',
     can_ask: flags.approvalsFd !== undefined && !flags.yolo,
     overrides: flags.overrides ?? [],

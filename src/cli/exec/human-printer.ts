@@ -1,17 +1,17 @@
 /** For a person: the answer on standard output, everything else on standard error, with a status line on a terminal. */
 import type { WriteStream } from 'node:tty';
 import { addUsage, type Event, type Item, type ModelInfo, NO_USAGE, type TokenUsage } from '../../protocol/index.js';
+import { count, duration, firstLines, printable } from '../plain-text.js';
 import { costOf, dollars } from './cost.js';
 import { type Colors, commandText, completedText, diffText, questionText, startedText } from './item-text.js';
-import type { Output } from './output.js';
-import { count, duration, firstLines, printable } from './plain-text.js';
 import type { Printer } from './printer.js';
+import type { StandardOutput } from './standard-output.js';
 import { StatusLine } from './status-line.js';
 
 const MAX_PROMPT_LINES = 40;
 
 export type HumanPrinterOptions = {
-  readonly output: Output;
+  readonly output: StandardOutput;
   /** The answer goes to a terminal, where control characters do harm. */
   readonly outputIsTerminal: boolean;
   readonly stderr: Pick<WriteStream, 'write' | 'columns' | 'isTTY'>;

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { ApprovalRequest, FileChange, Item, McpToolCallItem } from '../../protocol/index.js';
 import { joinShellWords } from '../../util/index.js';
-import { duration, firstLines, printable } from './plain-text.js';
+import { duration, firstLines, printable } from '../plain-text.js';
 
 const MAX_OUTPUT_LINES = 20;
 const MAX_ARGUMENTS = 200;

@@ -1,11 +1,11 @@
 /** `--json`: one JSON object per line. */
 import type { Event, JsonlEvent } from '../../protocol/index.js';
 import { JsonlEvents } from './jsonl-events.js';
-import type { Output } from './output.js';
 import type { Printer } from './printer.js';
+import type { StandardOutput } from './standard-output.js';
 
 export type JsonPrinterOptions = {
-  readonly output: Output;
+  readonly output: StandardOutput;
   /** False for callers who would take the last line of a turn that they ended themselves for a fault of ours. */
   readonly tellInterrupts: boolean;
 };

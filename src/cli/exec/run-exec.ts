@@ -10,13 +10,13 @@ import type { Boot } from '../boot/boot.js';
 import { ExitError } from '../exit-error.js';
 import { createLog } from '../log.js';
 import { type Observation, observe } from '../observation.js';
-import { commandEnvironment, providerEnvironment } from './api-key.js';
+import { providerEnvironment, withoutCodexApiKey } from './codex-api-key.js';
 import { checkWorkTree, execConfig, loadOptions } from './exec-config.js';
 import type { ExecJob } from './exec-job.js';
 import { Interruption } from './interruption.js';
-import { Output } from './output.js';
 import type { Printer } from './printer.js';
 import { readPrompt } from './prompt.js';
+import { StandardOutput } from './standard-output.js';
 
 /** What is still open at the end of a run is closed within this time. */
 const CLOSE_MS = 1200;
@@ -44,7 +44,7 @@ class ExecRun {
   readonly #env = process.env;
   readonly #log = createLog(process.env);
   readonly #outputIsTerminal = process.stdout.isTTY === true;
-  readonly #output: Output;
+  readonly #output: StandardOutput;
   readonly #interruption = new Interruption(why => this.#cutOff(why));
   #agent: WiredAgent | null = null;
   #observed: Observation | null = null;
@@ -55,7 +55,9 @@ class ExecRun {
 
   constructor(job: ExecJob) {
     this.#job = job;
-    this.#output = new Output(reserveStdout(), () => this.#interruption.interrupt('nobody reads the output any more'));
+    this.#output = new StandardOutput(reserveStdout(), () =>
+      this.#interruption.interrupt('nobody reads the output any more'),
+    );
     process.on('exit', () => this.#agent?.sandbox.killAllNow());
   }
 
@@ -74,7 +76,7 @@ class ExecRun {
     this.#observed = observed;
     const { wireAgent } = await wiring;
     const agent = wireAgent({
-      env: commandEnvironment(this.#env),
+      env: withoutCodexApiKey(this.#env),
       providerEnv: settings => providerEnvironment(this.#env, settings),
       load,
       log: this.#log,

@@ -8,6 +8,11 @@ export function printable(text: string): string {
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '');
 }
 
+/** The same in one line. */
+export function oneLine(text: string): string {
+  return printable(text).replace(/\s+/g, ' ').trim();
+}
+
 /** The first `max` lines; what is left out is counted. */
 export function firstLines(text: string, max: number): string {
   const lines = text.replace(/\n+$/, '').split('\n');

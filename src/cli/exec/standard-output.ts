@@ -1,7 +1,7 @@
 /** Our standard output: what is written arrives, or its reader is gone. */
 import type { Writable } from 'node:stream';
 
-export class Output {
+export class StandardOutput {
   readonly #stream: Writable;
   #gone = false;
   #unwritten = 0;

@@ -12,6 +12,6 @@ export function providerEnvironment(env: Env, { id, env_key: variable }: Provide
 }
 
 /** The environment of everything else, commands included. */
-export function commandEnvironment(env: Env): Env {
+export function withoutCodexApiKey(env: Env): Env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'CODEX_API_KEY'));
 }
