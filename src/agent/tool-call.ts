@@ -238,7 +238,7 @@ async function apply(
     case 'approved':
       return granted(added(decision.note));
     case 'approved_for_thread':
-      turn.grant(verdict.keys);
+      if (verdict.keys.length > 0) turn.grant(verdict.keys);
       return granted(added(decision.note));
     case 'approved_with_rule':
       return granted(await turn.saveRule(decision.prefix));
@@ -277,6 +277,7 @@ function approvalRequest(
     turn_id: turn.turnId,
     call_id: facts.call_id,
     reason: verdict.reason,
+    ...(verdict.keys.length === 0 && { once_only: true as const }),
   };
   switch (action.type) {
     case 'none':

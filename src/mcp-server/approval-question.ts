@@ -19,11 +19,11 @@ export type Question = {
 export function questionFor(request: ApprovalRequest): Question {
   switch (request.type) {
     case 'command':
-      return { message: commandMessage(request), requestedSchema: decisionForm(request.proposed_rule) };
+      return { message: commandMessage(request), requestedSchema: decisionForm(request, request.proposed_rule) };
     case 'patch':
-      return { message: patchMessage(request), requestedSchema: decisionForm() };
+      return { message: patchMessage(request), requestedSchema: decisionForm(request) };
     case 'mcp_tool':
-      return { message: toolMessage(request), requestedSchema: decisionForm() };
+      return { message: toolMessage(request), requestedSchema: decisionForm(request) };
     case 'elicitation': {
       const schema = request.requested_schema;
       const isForm = typeof schema === 'object' && schema !== null && 'properties' in schema;
@@ -152,20 +152,13 @@ function lines(parts: readonly (string | null)[]): string {
   return visible(parts.filter(part => part !== null).join('\n'));
 }
 
-function decisionForm(rule?: readonly string[]): JsonObject {
-  const choices: [string, string][] = [
-    ['approved', 'Approve once'],
-    ['approved_for_session', 'Approve for the rest of this thread'],
-    ...(rule
-      ? [
-          ['approved_execpolicy_amendment', `Approve and always allow: ${visible(commandText(rule))} …`] satisfies [
-            string,
-            string,
-          ],
-        ]
-      : []),
-    ['denied', 'Deny'],
-  ];
+function decisionForm({ once_only }: ApprovalRequest, rule?: readonly string[]): JsonObject {
+  const choices: [string, string][] = [['approved', 'Approve once']];
+  if (!once_only) choices.push(['approved_for_session', 'Approve for the rest of this thread']);
+  if (rule) {
+    choices.push(['approved_execpolicy_amendment', `Approve and always allow: ${visible(commandText(rule))} …`]);
+  }
+  choices.push(['denied', 'Deny']);
   return {
     type: 'object',
     properties: {

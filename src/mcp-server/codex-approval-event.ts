@@ -22,7 +22,7 @@ export function approvalRequested(request: ApprovalRequest): CodexMessage[] {
           ...(rule && { proposed_execpolicy_amendment: rule }),
           available_decisions: [
             'approved',
-            'approved_for_session',
+            ...(request.once_only ? [] : ['approved_for_session']),
             ...(amendment ? [amendment] : []),
             'denied',
             'abort',

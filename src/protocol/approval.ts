@@ -9,6 +9,8 @@ export type ApprovalRequest = {
   call_id: string;
   /** Why: the model's justification, or the text of a rule. */
   reason: string | null;
+  /** An approval for the thread would remember nothing, so it is not offered; absent when it would. */
+  once_only?: true;
 } & (
   | {
       type: 'command';

@@ -113,6 +113,16 @@ describe('a command that needs an approval', () => {
     expect(later.requests).toEqual([]);
   });
 
+  it('is asked about each time where a rule asks, and the question says so', async () => {
+    const world = new AgentWorld([touch('asked'), touch('asked')]);
+    world.write('home/rules/default.rules', 'prefix_rule(pattern=["touch", "asked"], decision="prompt")\n');
+    const { requests, approver } = person({ type: 'approved_for_thread' });
+    const thread = await world.thread({ c: ['approval_policy=on-request'] });
+    await runTurn(thread, 'go', { approver });
+    expect(requests).toMatchObject([{ once_only: true }, { once_only: true }]);
+    expect(readFileSync(thread.settings.rollout_path ?? '', 'utf8')).not.toContain('"grant"');
+  });
+
   it('is saved as a rule, which counts at once and in other threads', async () => {
     const world = new AgentWorld([touch('a'), touch('b'), [], touch('c')]);
     const { requests, approver } = person({ type: 'approved_with_rule', prefix: ['touch'] }, { type: 'abort' });

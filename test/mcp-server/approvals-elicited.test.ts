@@ -168,6 +168,19 @@ describe('the question', () => {
     });
   });
 
+  test('does not offer the thread where that would remember nothing', async () => {
+    await decide(command({ onceOnly: true }), { result: { decision: 'approved' } });
+    expect(local.client.requests[0]?.params.requestedSchema.properties.decision).toMatchObject({
+      enum: ['approved', 'denied'],
+      enumNames: ['Approve once', 'Deny'],
+    });
+    expect(local.client.events('exec_approval_request')[0].msg.available_decisions).toEqual([
+      'approved',
+      'denied',
+      'abort',
+    ]);
+  });
+
   test('of an inner server is passed on, and its answer comes back', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const step: Step = { elicit: 'Which city?', server: 'weather', schema };

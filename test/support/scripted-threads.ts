@@ -19,7 +19,7 @@ import {
 } from '../../src/protocol/index.js';
 import { delay } from '../../src/util/index.js';
 
-export type Ask = { reason?: string; unsandboxed?: boolean; rule?: string[] };
+export type Ask = { reason?: string; unsandboxed?: boolean; rule?: string[]; onceOnly?: true };
 
 export type Step =
   | { say: string; chunks?: number; pauseMs?: number }
@@ -290,6 +290,7 @@ class ScriptedTurn {
       turn_id: this.#turnId,
       call_id: callId,
       reason: ask.reason ?? null,
+      ...(ask.onceOnly && { once_only: ask.onceOnly }),
       ...question,
     } as ApprovalRequest;
     this.#emit({ type: 'approval.requested', request });
