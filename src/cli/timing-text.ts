@@ -41,7 +41,7 @@ function turnText(turn: TurnTime, columns: number): string {
 
 function spanLines({ spans, duration_ms: total }: TurnTime, columns: number): string[] {
   if (spans.length === 0) return [];
-  const shown = spans.slice(0, MAX_SPANS);
+  const shown = spans.slice(0, MAX_SPANS).map(span => ({ ...span, name: oneLine(span.name) }));
   const nameWidth = Math.min(24, Math.max(...shown.map(({ name }) => name.length)));
   const width = Math.max(8, Math.min(MAX_BAR, columns - nameWidth - 38));
   const lines = shown.map(span => spanLine(span, { total, nameWidth, width }));
@@ -56,7 +56,7 @@ function spanLine({ kind, name, start_ms: start, duration_ms: duration }: TimeSp
   const column = (ms: number) => (total === 0 ? 0 : Math.min(width, Math.max(0, Math.round((ms / total) * width))));
   const before = Math.min(width - 1, column(start));
   const long = Math.max(1, column(start + duration) - before);
-  const shortName = oneLine(name).slice(0, nameWidth).padEnd(nameWidth);
+  const shortName = name.slice(0, nameWidth).padEnd(nameWidth);
   return `  ${LABELS[kind].padEnd(12)}${shortName}  +${seconds(start)}${seconds(duration).padStart(9)}  ${' '.repeat(before)}${'▬'.repeat(long)}`;
 }
 

@@ -121,7 +121,7 @@ test('list cuts titles to the terminal and lets no control characters through', 
   write(1, 0, `\u001b[31mred ${'long '.repeat(50)}`);
   await listThreads(terminal.place, { json: false, columns: 130 }, terminal.output);
   expect(Math.max(...terminal.out.split('\n').map(line => line.length))).toBeLessThanOrEqual(130);
-  expect(terminal.out).toContain('[31mred long');
+  expect(terminal.out).toMatch(/ red long long/);
   expect(terminal.out).not.toContain('\u001b');
 });
 

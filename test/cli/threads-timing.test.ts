@@ -106,7 +106,7 @@ describe('the time of a turn', () => {
 it('is shown as a table with bars, and below it what happened when', async () => {
   measuredTurn(10_000, [
     ['model', 'gpt-5', 0, 5000],
-    ['tool', 'exec\u001b[2Jcommand', 5000, 2500],
+    ['tool', 'exec_\u001b[2Jcommand', 5000, 2500],
     ['approval', 'approval.wait', 5000, 1000],
   ]);
   const { status, out } = await show(false);
@@ -117,9 +117,9 @@ it('is shown as a table with bars, and below it what happened when', async () =>
   approvals      1.00 s   10%  ████
   own work       2.50 s   25%  ██████████
 
-  model       gpt-5            +0.00 s   5.00 s  ▬▬▬▬▬▬▬▬▬▬▬▬▬▬
-  tools       exec?[2Jcommand  +5.00 s   2.50 s                ▬▬▬▬▬▬
-  approvals   approval.wait    +5.00 s   1.00 s                ▬▬
+  model       gpt-5          +0.00 s   5.00 s  ▬▬▬▬▬▬▬▬▬▬▬▬▬▬▬
+  tools       exec_command   +5.00 s   2.50 s                 ▬▬▬▬▬▬▬
+  approvals   approval.wait  +5.00 s   1.00 s                 ▬▬
 `);
 });
 
