@@ -15,6 +15,9 @@ import {
 import { noTracer } from '../../src/util/index.js';
 import { directory, facts } from './apply-patch-support.js';
 
+/** As the agent gives it to commands: a ripgrep of the machine comes before the one we bring along. */
+export const WITH_RIPGREP = { PATH: [process.env['PATH'], path.dirname(rgPath)].join(path.delimiter) };
+
 export type CallOptions = Partial<Pick<ToolContext, 'policy' | 'signal' | 'output_budget_bytes' | 'env' | 'home'>> & {
   /** Happens between plan and run, as an approval or another program would. */
   meanwhile?: () => void;
@@ -46,7 +49,7 @@ function textOf({ output }: ToolResult): string {
 }
 
 function toolContext(given: ToolFacts, over: Partial<ToolContext>, events: Event[]): ToolContext {
-  const env = { PATH: [process.env['PATH'], path.dirname(rgPath)].join(path.delimiter) };
+  const env = WITH_RIPGREP;
   const state = directory();
   const sandbox = createSandbox({ home: state, stateDir: path.join(state, 'state'), env, warn: () => {} });
   onTestFinished(() => sandbox.close());

@@ -103,12 +103,13 @@ describe('a command that ends', () => {
 
 describe('a command that takes longer than yield_time_ms', () => {
   it('goes on as a session that can be polled until its end', async () => {
-    const world = new AgentWorld([
-      [{ shell: 'echo first; sleep 1; echo second; exit 4', id: 'a', args: yieldMs(250) }],
-    ]);
-    world.provider.add(request => [
-      { call: 'write_stdin', id: 'b', args: { session_id: sessionIn(outputOf(request, 'a')), yield_time_ms: 5000 } },
-    ]);
+    const shell = 'echo first; while [ ! -e go ]; do sleep 0.02; done; echo second; exit 4';
+    const world = new AgentWorld([[{ shell, id: 'a', args: yieldMs(250) }]]);
+    world.provider.add(request => {
+      world.write('work/go', '');
+      const session_id = sessionIn(outputOf(request, 'a'));
+      return [{ call: 'write_stdin', id: 'b', args: { session_id, yield_time_ms: 5000 } }];
+    });
     const turn = await runTurn(await world.thread(), 'go');
     const [a = '', b = ''] = ['a', 'b'].map(id => outputOf(world.provider.requests[2], id));
     expect(a).toMatch(
@@ -120,15 +121,17 @@ describe('a command that takes longer than yield_time_ms', () => {
   });
 
   it('and ends before it is polled still tells its last output and exit code, once', async () => {
-    const world = new AgentWorld([[{ shell: 'sleep 0.4; echo late; exit 5', id: 'a', args: yieldMs(250) }]]);
+    const waits = 'while [ ! -e go ]; do sleep 0.02; done; echo late; exit 5';
+    const world = new AgentWorld([[{ shell: waits, id: 'a', args: yieldMs(250) }]]);
     const poll =
-      (id: string, args: object): ModelAnswerScript =>
-      request => [
-        { until: until(() => world.provider.requests.length > 0 && ended) },
-        { call: 'write_stdin', id, args: { session_id: sessionIn(outputOf(request, 'a')), ...args } },
-      ];
+      (id: string): ModelAnswerScript =>
+      request => {
+        world.write('work/go', '');
+        const session_id = sessionIn(outputOf(request, 'a'));
+        return [{ until: until(() => ended) }, { call: 'write_stdin', id, args: { session_id } }];
+      };
     let ended = false;
-    world.provider.add(poll('b', {}), poll('c', {}));
+    world.provider.add(poll('b'), poll('c'));
     await runTurn(await world.thread(), 'go', {
       onEvent: event => {
         if (event.type === 'item.completed' && event.item.type === 'command_execution') ended = true;
@@ -140,12 +143,14 @@ describe('a command that takes longer than yield_time_ms', () => {
   });
 
   it('and ends between two turns tells the next turn', async () => {
-    const world = new AgentWorld([[{ shell: 'sleep 0.5; echo late; touch over', id: 'a', args: yieldMs(250) }]]);
+    const shell = 'while [ ! -e go ]; do sleep 0.02; done; echo late; touch over';
+    const world = new AgentWorld([[{ shell, id: 'a', args: yieldMs(250) }]]);
     const thread = await world.thread();
     const first = await runTurn(thread, 'one');
     expect(commands(first)).toEqual([]);
     expect(first.events.at(-1)?.type).toBe('turn.completed');
     const seen = first.events.length;
+    world.write('work/go', '');
     await until(() => exists(world, 'over'));
     world.provider.add(request => [
       { call: 'write_stdin', id: 'b', args: { session_id: sessionIn(outputOf(request, 'a')) } },
@@ -223,12 +228,14 @@ describe('write_stdin', () => {
   });
 
   it('to a command that has ended reports the end and says that nothing was written', async () => {
-    const world = new AgentWorld([[{ shell: 'sleep 0.4; exit 6', id: 'a', args: { tty: true, ...yieldMs(250) } }]]);
+    const shell = 'while [ ! -e go ]; do sleep 0.02; done; exit 6';
+    const world = new AgentWorld([[{ shell, id: 'a', args: { tty: true, ...yieldMs(250) } }]]);
     let ended = false;
-    world.provider.add(request => [
-      { until: until(() => ended) },
-      { call: 'write_stdin', id: 'b', args: { session_id: sessionIn(outputOf(request, 'a')), chars: 'x' } },
-    ]);
+    world.provider.add(request => {
+      world.write('work/go', '');
+      const session_id = sessionIn(outputOf(request, 'a'));
+      return [{ until: until(() => ended) }, { call: 'write_stdin', id: 'b', args: { session_id, chars: 'x' } }];
+    });
     await runTurn(await world.thread(), 'go', {
       onEvent: event => {
         if (event.type === 'item.completed' && event.item.type === 'command_execution') ended = true;
