@@ -1,6 +1,7 @@
 /** What of a thread's configuration goes into its rollout, and how a thread that was read gets it back. */
 import { type Config, type StoredThread, storableOverrides } from '../config/index.js';
 import type { JsonObject, SessionMeta, ThreadRecord, TurnSettings } from '../rollout/index.js';
+import { isObject } from '../util/index.js';
 import { gitInfo } from './git-info.js';
 import type { Profile } from './profiles/index.js';
 
@@ -78,9 +79,9 @@ export function storedHarness(record: ThreadRecord | undefined): string | null {
 /** `config` with the limits the thread was started with. */
 export function withStoredLimits(config: Config, record: ThreadRecord): Config {
   const limits = record.meta.interpreter?.['limits'];
-  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) return config;
+  if (!isObject(limits)) return config;
   const kept = Object.entries(limitsOf(config)).map(([key, value]) => {
-    const stored = (limits as JsonObject)[key];
+    const stored = limits[key];
     return [key, typeof stored === 'number' ? stored : value];
   });
   return Object.freeze({ ...config, ...Object.fromEntries(kept) });

@@ -11,7 +11,7 @@ import {
 } from '../config/index.js';
 import { type Inspection, inspectServers, LoginStore } from '../mcp-client/index.js';
 import type { McpServerSettings } from '../protocol/index.js';
-import { type Env, packageVersion } from '../util/index.js';
+import { type Env, isObject, packageVersion } from '../util/index.js';
 import { createLog } from './log.js';
 import { openSandbox } from './open-sandbox.js';
 import { type ConfigFlags, loadOptions } from './options.js';
@@ -204,8 +204,8 @@ function shownTransport({ transport }: McpServerSettings): Record<string, unknow
 
 function lines(value: Record<string, unknown>, indent = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? [`${indent}${key}:`, ...lines(inner as Record<string, unknown>, `${indent}  `)]
+    isObject(inner)
+      ? [`${indent}${key}:`, ...lines(inner, `${indent}  `)]
       : [`${indent}${key}: ${typeof inner === 'string' ? inner : JSON.stringify(inner)}`],
   );
 }

@@ -1,5 +1,6 @@
 /** `interpreter threads show ID --timing`: where the time of each turn went. */
 import { readRolloutText } from '../rollout/index.js';
+import { isObject } from '../util/index.js';
 import type { ThreadsPlace } from './all-threads.js';
 import type { Output } from './output.js';
 import { refusing } from './refusing.js';
@@ -73,7 +74,7 @@ function takeEvent(payload: Fields, turn: OpenTurn): void {
   switch (payload['type']) {
     case 'task_complete':
     case 'turn_complete':
-      turn.status = isFields(payload['error']) ? 'failed' : 'completed';
+      turn.status = isObject(payload['error']) ? 'failed' : 'completed';
       turn.durationMs ??= number(payload['duration_ms']);
       return;
     case 'turn_aborted':
@@ -81,7 +82,7 @@ function takeEvent(payload: Fields, turn: OpenTurn): void {
       turn.durationMs ??= number(payload['duration_ms']);
       return;
     case 'item_completed': {
-      const item = isFields(payload['item']) ? payload['item'] : {};
+      const item = isObject(payload['item']) ? payload['item'] : {};
       const [start, end] = [number(payload['started_at_ms']), number(payload['completed_at_ms'])];
       if (start !== null && end !== null && TOOL_ITEMS.has(text(item['type']))) {
         turn.items.push({ name: text(item['type']), start, end });
@@ -99,7 +100,7 @@ function takeTiming(payload: Fields, turn: OpenTurn): void {
   const spans = Array.isArray(payload['spans']) ? payload['spans'] : [];
   turn.durationMs = number(payload['duration_ms']);
   turn.measured = spans.flatMap((span: unknown) => {
-    if (!isFields(span)) return [];
+    if (!isObject(span)) return [];
     const kind = TIME_KINDS.find(known => known === span['kind']);
     const [start, duration] = [number(span['start_ms']), number(span['duration_ms'])];
     if (kind === undefined || start === null || duration === null) return [];
@@ -139,13 +140,9 @@ function parse(line: string): Line | null {
     // A torn or damaged line says nothing about time.
     return null;
   }
-  if (!isFields(value) || !isFields(value['payload'])) return null;
+  if (!isObject(value) || !isObject(value['payload'])) return null;
   const { timestamp, type, payload } = value;
   return { timestamp: typeof timestamp === 'string' ? timestamp : null, type, payload };
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string {

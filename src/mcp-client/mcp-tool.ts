@@ -1,7 +1,7 @@
 /** A tool of a server as a tool of the agent: its call is judged by what the server says about it, and passed on. */
 import type { ApprovalDecision, McpServerSettings, McpToolCallItem, ToolSpec } from '../protocol/index.js';
 import type { Parsed, Plan, Tool, ToolContext, ToolFacts, ToolResult } from '../tools/index.js';
-import { messageOf } from '../util/index.js';
+import { isObject, messageOf } from '../util/index.js';
 import type { AskPerson } from './ask-person.js';
 import { keptResult, modelOutput } from './call-result.js';
 import type { CallOutcome } from './connection.js';
@@ -54,9 +54,7 @@ export class McpTool implements Tool<Arguments> {
     } catch (error) {
       return { ok: false, message: `failed to parse function arguments: ${messageOf(error)}` };
     }
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { ok: true, input: value as Arguments };
-    }
+    if (isObject(value)) return { ok: true, input: value };
     return { ok: false, message: 'failed to parse function arguments: they must be a JSON object' };
   }
 

@@ -3,6 +3,7 @@
  * result. Everything here changes the message in place, before the SDK checks it against the schema.
  */
 import type { JsonSchema } from '../protocol/index.js';
+import { isObject } from '../util/index.js';
 
 type JsonObject = { [key: string]: unknown };
 
@@ -126,8 +127,4 @@ function isBase64(data: unknown): boolean {
 
 function textMember(object: JsonObject, name: string): JsonObject {
   return typeof object[name] === 'string' ? { [name]: object[name] } : {};
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,8 @@
  * `{decision}`. Anything unclear is a no.
  */
 import type { ApprovalDecision, ApprovalRequest } from '../protocol/index.js';
-import { isObject, type JsonObject } from './message.js';
+import { isObject } from '../util/index.js';
+import type { JsonObject } from './message.js';
 
 /** A no that comes faster than this was hardly given by a person: many hosts decline by themselves. */
 const PERSON_MIN_MS = 1_000;

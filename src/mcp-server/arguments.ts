@@ -1,6 +1,7 @@
 /** What callers pass to the tools: checked, named in errors, never guessed. */
 import { SANDBOX_MODES, type SandboxMode } from '../protocol/index.js';
-import { isObject, type JsonObject } from './message.js';
+import { isObject } from '../util/index.js';
+import type { JsonObject } from './message.js';
 import { APPROVAL_POLICIES, CODEX, CODEX_REPLY } from './tool-definitions.js';
 
 /** The arguments of `codex`; absent = the caller did not say. */

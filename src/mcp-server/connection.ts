@@ -2,7 +2,7 @@
  * One client on a pair of streams. Reads messages, answers what needs no session, refuses what breaks the rules of
  * the protocol, and hands the rest to the session of the era the message belongs to.
  */
-import { stackOf } from '../util/index.js';
+import { isObject, stackOf } from '../util/index.js';
 import {
   discoverResult,
   type Era,
@@ -22,7 +22,6 @@ import {
   INVALID_PARAMS,
   INVALID_REQUEST,
   type Incoming,
-  isObject,
   type JsonObject,
   parseLine,
   type RequestId,

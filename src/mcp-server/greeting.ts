@@ -3,7 +3,8 @@
  * protocol library takes longer to load than Node takes to start, so it is loaded after these answers. They are the
  * answers it would give; a test compares them.
  */
-import { isObject, type JsonObject } from './message.js';
+import { isObject } from '../util/index.js';
+import type { JsonObject } from './message.js';
 import { INSTRUCTIONS, TOOLS } from './tool-definitions.js';
 
 /** `legacy`: with a handshake. `modern`: every request says what it needs. */

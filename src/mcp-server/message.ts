@@ -1,5 +1,5 @@
 /** JSON-RPC messages as they stand on one line: told apart, and refused when they are none. */
-import { messageOf } from '../util/index.js';
+import { isObject, messageOf } from '../util/index.js';
 
 export type RequestId = string | number;
 
@@ -72,10 +72,6 @@ function invalid(id: RequestId | null, message: string): Incoming {
 
 function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The text of an error response. `id` null where the request's id could not be read. */

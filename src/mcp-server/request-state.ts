@@ -1,6 +1,6 @@
 /** The `requestState` of a parked turn: what the client carries back, signed so that it can't be made up or altered. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isObject } from './message.js';
+import { isObject } from '../util/index.js';
 
 export type RequestState = {
   readonly thread: string;

@@ -15,7 +15,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { messageOf } from '../util/index.js';
+import { isObject, messageOf } from '../util/index.js';
 import {
   CAPABILITIES_KEY,
   canShowForms,
@@ -24,7 +24,7 @@ import {
   type ServerInfo,
   VERSION_KEY,
 } from './greeting.js';
-import { INVALID_PARAMS, isObject, type JsonObject, METHOD_NOT_FOUND } from './message.js';
+import { INVALID_PARAMS, type JsonObject, METHOD_NOT_FOUND } from './message.js';
 import { INSTRUCTIONS } from './tool-definitions.js';
 import {
   type ElicitOutcome,

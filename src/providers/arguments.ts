@@ -1,6 +1,7 @@
 /** Arguments of a tool call as models and servers really write them -> JSON text that fits the tool's schema. */
 import type { JsonSchema } from '../protocol/index.js';
-import { arrayOf, isObject, objectOf, parseJson } from './json.js';
+import { isObject } from '../util/index.js';
+import { arrayOf, objectOf, parseJson } from './json.js';
 
 /**
  * Blank text becomes `{}`; an object written as a JSON text inside a text is unwrapped; texts that hold JSON are decoded

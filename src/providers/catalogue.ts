@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ModelInfo } from '../protocol/index.js';
-import { messageOf } from '../util/index.js';
+import { isObject, messageOf } from '../util/index.js';
 import { SettingsError } from './errors.js';
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, parseJson } from './json.js';
+import { arrayOf, type JsonObject, numberOf, objectOf, parseJson } from './json.js';
 
 export type CatalogueEntry = { readonly ids: readonly string[] } & Partial<Omit<ModelInfo, 'id' | 'known'>>;
 

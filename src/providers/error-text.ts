@@ -1,5 +1,6 @@
 /** The provider's own words in an error body, whatever its form, and their removal of secrets. */
-import { arrayOf, isObject, numberOf, objectOf, parseJson, textOf } from './json.js';
+import { isObject } from '../util/index.js';
+import { arrayOf, numberOf, objectOf, parseJson, textOf } from './json.js';
 import { durationText } from './retry.js';
 
 /** Characters of a provider's text that are passed on. */

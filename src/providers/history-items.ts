@@ -11,7 +11,8 @@ import type {
   ToolOutput,
   ToolSpec,
 } from '../protocol/index.js';
-import { isObject, parseJson } from './json.js';
+import { isObject } from '../util/index.js';
+import { parseJson } from './json.js';
 
 /** What stands for a result that is missing, and for one that is empty: services refuse both. */
 export const NO_RESULT = 'aborted: this call has no result';

@@ -1,10 +1,7 @@
 /** Reading values that came from a server: nothing is trusted, nothing throws. */
+import { isObject } from '../util/index.js';
 
 export type JsonObject = { readonly [key: string]: unknown };
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The object, or an empty one. */
 export function objectOf(value: unknown): JsonObject {

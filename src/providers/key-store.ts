@@ -5,9 +5,9 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AsyncEntry } from '@napi-rs/keyring';
-import { hasCode, messageOf, within } from '../util/index.js';
+import { hasCode, isObject, messageOf, within } from '../util/index.js';
 import { SettingsError } from './errors.js';
-import { isObject, type JsonObject, objectOf, parseJson } from './json.js';
+import { type JsonObject, objectOf, parseJson } from './json.js';
 
 export type KeyPlace = 'keyring' | 'file';
 

@@ -1,6 +1,7 @@
 /** Schemas of tools in the dialects of JSON Schema that providers take. */
 import type { JsonSchema } from '../protocol/index.js';
-import { arrayOf, isObject, type JsonObject, objectOf } from './json.js';
+import { isObject } from '../util/index.js';
+import { arrayOf, type JsonObject, objectOf } from './json.js';
 
 /**
  * `plain`: as it is. `anthropic`: the root is no choice. `gemini`: no references, no `oneOf`, `additionalProperties` or `patternProperties`, enums of texts

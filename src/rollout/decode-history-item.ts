@@ -1,6 +1,7 @@
 /** Items of the history as a file holds them, made into ours: unknown kinds and parts go, known fields stay. */
 import type { ContentPart, HistoryItem, MessageItem, MessageRole, Replay, ToolOutput } from '../protocol/index.js';
-import { asArray, asFields, asString, type Fields, isFields } from './fields.js';
+import { isObject } from '../util/index.js';
+import { asArray, asFields, asString, type Fields } from './fields.js';
 import type { ImageShelf } from './store-once.js';
 
 const ROLES: readonly string[] = ['developer', 'user', 'assistant', 'system'] satisfies MessageRole[];
@@ -79,7 +80,7 @@ function decodeParts(content: unknown, plain: 'input_text' | 'output_text', shel
   if (typeof content === 'string') return [{ type: plain, text: content }];
   const parts: ContentPart[] = [];
   for (const part of asArray(content) ?? []) {
-    const decoded = isFields(part) ? decodePart(part, shelf) : null;
+    const decoded = isObject(part) ? decodePart(part, shelf) : null;
     if (decoded !== null) parts.push(decoded);
   }
   return parts;

@@ -1,6 +1,7 @@
 /** Payloads of lines, ours or the reference's of any age, as our own values. Null = not usable. */
 import type { ApprovalPolicy, GitInfo, SandboxPolicy, TokenUsage } from '../protocol/index.js';
-import { asArray, asCount, asFields, asString, asStrings, type Fields, isFields } from './fields.js';
+import { isObject } from '../util/index.js';
+import { asArray, asCount, asFields, asString, asStrings, type Fields } from './fields.js';
 import type { HistoryBase, JsonObject, SessionMeta, TurnSettings } from './lines.js';
 
 export function decodeMeta(payload: Fields, lineTime: string | null): SessionMeta | null {
@@ -58,7 +59,7 @@ function historyBase(base: Fields | null): HistoryBase | null {
 
 /** What came out of JSON.parse is JSON. */
 export function jsonObject(value: unknown): JsonObject | null {
-  return isFields(value) ? (value as JsonObject) : null;
+  return isObject(value) ? (value as JsonObject) : null;
 }
 
 export function decodeTurnSettings(payload: Fields): TurnSettings | null {

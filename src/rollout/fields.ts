@@ -1,13 +1,10 @@
 /** Reading fields of JSON that anybody may have written: the value when it has the type, else null. */
+import { isObject } from '../util/index.js';
 
 export type Fields = { readonly [key: string]: unknown };
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function asFields(value: unknown): Fields | null {
-  return isFields(value) ? value : null;
+  return isObject(value) ? value : null;
 }
 
 export function asString(value: unknown): string | null {

@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { ContentPart, HistoryItem } from '../protocol/index.js';
-import { asArray, asFields, asString, type Fields, isFields } from './fields.js';
+import { isObject } from '../util/index.js';
+import { asArray, asFields, asString, type Fields } from './fields.js';
 import type { RolloutLine } from './lines.js';
 
 /** Images and outputs below this many characters are repeated; a mark would save too little. */
@@ -119,7 +120,7 @@ function slimResult(fields: Fields): Fields {
 }
 
 function isLargeBlock(block: unknown): block is Fields {
-  return isFields(block) && block['type'] === 'image' && (asString(block['data'])?.length ?? 0) >= LARGE;
+  return isObject(block) && block['type'] === 'image' && (asString(block['data'])?.length ?? 0) >= LARGE;
 }
 
 function emptied(block: Fields): Fields {

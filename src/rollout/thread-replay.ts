@@ -1,9 +1,10 @@
 /** What a thread is after its lines were read one by one: its history, settings, totals and the state of its last turn. */
 import type { HistoryItem, TokenUsage } from '../protocol/index.js';
+import { isObject } from '../util/index.js';
 import { isPrompt, promptText } from './contextual.js';
 import { decodeMeta, decodeTurnSettings, decodeUsage, jsonObject } from './decode.js';
 import { decodeHistoryItem } from './decode-history-item.js';
-import { asArray, asCount, asFields, asString, type Fields, isFields } from './fields.js';
+import { asArray, asCount, asFields, asString, type Fields } from './fields.js';
 import type { InterpreterLine, JsonObject, SessionMeta, TurnSettings } from './lines.js';
 import type { ParsedLine } from './parse-line.js';
 import { ImageShelf } from './store-once.js';
@@ -96,7 +97,7 @@ export class ThreadReplay {
       this.history = [...this.history.filter(isPrompt), userMessage(summary)];
       return;
     }
-    const items = replacement.map(item => (isFields(item) ? decodeHistoryItem(item, this.images) : null));
+    const items = replacement.map(item => (isObject(item) ? decodeHistoryItem(item, this.images) : null));
     this.history = items.filter(item => item !== null);
   }
 

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isObject } from '../util/index.js';
 import { OutputSchemaError } from './errors.js';
 
 /** What libraries such as zod 4 put into their schemas (standardschema.dev); T is the type of a valid value. */
@@ -20,7 +21,7 @@ type Result = { readonly value?: unknown; readonly issues?: readonly Issue[] };
 /** The JSON Schema to send. Throws OutputSchemaError. */
 export async function jsonSchemaOf(schema: unknown): Promise<object> {
   const found = isStandard(schema) ? await converted(schema) : schema;
-  if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found;
+  if (isObject(found)) return found;
   throw new OutputSchemaError('outputSchema must be a JSON Schema object or a schema of zod 4.');
 }
 

@@ -1,6 +1,7 @@
 /** A tool under the name and the arguments that a family of models knows: a description, and a way to what we have. */
 import * as z from 'zod';
 import type { ToolSpec } from '../protocol/index.js';
+import { isObject } from '../util/index.js';
 import { functionSpec, parseArguments } from './define-tool.js';
 import type { Tool, ToolAction } from './tool.js';
 
@@ -43,7 +44,7 @@ export function translatedTool<Schema extends z.ZodObject, Call>(definition: Tra
 
 /** Arguments as models write them: other spellings, null for what is left out, JSON inside a text. */
 function lenient(args: unknown, input: z.ZodObject, aliases: Readonly<Record<string, string>>): unknown {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
+  if (!isObject(args)) return args;
   const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
   const out = new Map<string, unknown>(given);
   for (const [alias, name] of Object.entries(aliases)) {

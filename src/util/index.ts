@@ -6,6 +6,7 @@ export * from './env.js';
 export * from './errors.js';
 export type { FileComparison, FileState } from './git-diff.js';
 export * from './git-environment.js';
+export * from './json.js';
 export * from './line-splitter.js';
 export * from './load-diffs.js';
 export * from './pattern.js';

@@ -1,7 +1,7 @@
 /** `--output-schema`: the schema that the final answer has to match. */
 import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '../../protocol/index.js';
-import { messageOf } from '../../util/index.js';
+import { isObject, messageOf } from '../../util/index.js';
 import { ExitError } from '../exit-error.js';
 
 /** Throws ExitError for a file that can't be read or holds no schema. */
@@ -18,8 +18,8 @@ export function readOutputSchema(file: string): JsonSchema {
   } catch (error) {
     throw new ExitError(1, `Output schema file ${file} is not valid JSON: ${messageOf(error)}`);
   }
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+  if (!isObject(schema)) {
     throw new ExitError(1, `Output schema file ${file} is not a JSON Schema: it has to hold an object.`);
   }
-  return schema as JsonSchema;
+  return schema;
 }

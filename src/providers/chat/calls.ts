@@ -1,6 +1,7 @@
 /** Tool calls put together from their pieces, in every way in which servers cut and number them. */
+import { isObject } from '../../util/index.js';
 import { newId } from '../ids.js';
-import { arrayOf, isObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
+import { arrayOf, numberOf, objectOf, parseJson, textOf } from '../json.js';
 
 export type AssembledCall = {
   id: string;

@@ -1,5 +1,6 @@
 /** A tool call that a model printed as text because its server did not recognise it. */
-import { isObject, type JsonObject, parseJson, textOf } from '../json.js';
+import { isObject } from '../../util/index.js';
+import { type JsonObject, parseJson, textOf } from '../json.js';
 
 export type PrintedCall = { name: string; arguments: string };
 

@@ -1,5 +1,6 @@
 /** OpenRouter's `reasoning_details`, which come in pieces and go back whole. */
-import { arrayOf, isObject, type JsonObject, numberOf } from '../json.js';
+import { isObject } from '../../util/index.js';
+import { arrayOf, type JsonObject, numberOf } from '../json.js';
 
 const TEXT_FIELDS = ['text', 'summary', 'data'];
 

@@ -1,11 +1,12 @@
 /** The chunks of a chat completion -> ModelEvents. */
 import type { ModelError, ModelEvent, ModelRequest, TokenUsage } from '../../protocol/index.js';
+import { isObject } from '../../util/index.js';
 import { normaliseArguments } from '../arguments.js';
 import { errorOf } from '../error-text.js';
 import { brokenStream, streamedError } from '../errors.js';
 import { CUSTOM_TOOL_PARAMETERS, callIds, customToolNames, isJsonObject, toolCallItem } from '../history-items.js';
 import { newId } from '../ids.js';
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
+import { arrayOf, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
 import type { Decoder } from '../wire.js';
 import { type AssembledCall, CallAssembler } from './calls.js';
 import { ContentReader } from './content.js';

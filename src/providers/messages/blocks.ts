@@ -1,5 +1,6 @@
 /** One content block of a Messages stream, put together from its deltas. */
-import { arrayOf, isObject, type JsonObject, objectOf, parseJson, textOf } from '../json.js';
+import { isObject } from '../../util/index.js';
+import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from '../json.js';
 import type { Block } from './messages.js';
 
 export class OpenBlock {

@@ -3,6 +3,7 @@
  * user message that begins with the results of all its calls, thoughts go back as they came.
  */
 import type { ContentPart, HistoryItem, ModelRequest, ToolCallItem, ToolCallOutputItem } from '../../protocol/index.js';
+import { isObject } from '../../util/index.js';
 import { wireCallId, wireName } from '../call-names.js';
 import { familyOf } from '../families.js';
 import {
@@ -16,7 +17,7 @@ import {
   visibleOutput,
   visibleParts,
 } from '../history-items.js';
-import { arrayOf, isObject, objectOf, parseJson } from '../json.js';
+import { arrayOf, objectOf, parseJson } from '../json.js';
 
 export type Block = { type: string; [field: string]: unknown };
 export type Message = { role: 'user' | 'assistant'; content: Block[] };

@@ -1,11 +1,12 @@
 /** The event stream of the Messages API -> ModelEvents. */
 import { addUsage, type HistoryItem, type ModelError, type ModelEvent, type TokenUsage } from '../../protocol/index.js';
+import { isObject } from '../../util/index.js';
 import { normaliseArguments } from '../arguments.js';
 import { errorOf } from '../error-text.js';
 import { brokenStream, streamedError } from '../errors.js';
 import { CUSTOM_TOOL_PARAMETERS, customToolNames, isJsonObject, toolCallItem } from '../history-items.js';
 import { newId } from '../ids.js';
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
+import { arrayOf, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
 import type { Continuation, Decoder, WireBody, WireContext } from '../wire.js';
 import { OpenBlock } from './blocks.js';
 import type { Block, BlocksReplay } from './messages.js';

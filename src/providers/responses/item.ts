@@ -1,8 +1,9 @@
 /** Output items of the Responses API -> history items. */
 import type { ContentPart, HistoryItem, OpaqueItem } from '../../protocol/index.js';
+import { isObject } from '../../util/index.js';
 import { isJsonObject, toolCallItem } from '../history-items.js';
 import { newId } from '../ids.js';
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from '../json.js';
+import { arrayOf, type JsonObject, objectOf, textOf } from '../json.js';
 
 /** The item, or null for one that is cut (`status: incomplete`) or of a kind that was never offered. */
 export function readItem(raw: JsonObject, customTools: ReadonlySet<string>): HistoryItem | null {

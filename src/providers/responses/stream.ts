@@ -1,10 +1,11 @@
 /** The event stream of the Responses API -> ModelEvents. */
 import type { HistoryItem, ModelError, ModelEvent, ModelRequest, TokenUsage } from '../../protocol/index.js';
+import { isObject } from '../../util/index.js';
 import { errorOf } from '../error-text.js';
 import { brokenStream, streamedError } from '../errors.js';
 import { customToolNames } from '../history-items.js';
 import { newId } from '../ids.js';
-import { arrayOf, isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
+import { arrayOf, type JsonObject, numberOf, objectOf, parseJson, textOf } from '../json.js';
 import type { Decoder } from '../wire.js';
 import { isWhole, readItem } from './item.js';
 
