@@ -4,11 +4,11 @@
  * server. Nothing here is needed: a file that is missing or broken only costs the wait.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import type { McpServerSettings } from '../protocol/index.js';
-import { messageOf } from '../util/index.js';
+import { messageOf, replaceFile } from '../util/index.js';
 import type { McpLog } from './log.js';
 import type { ServerTool } from './server-tool.js';
 
@@ -83,10 +83,7 @@ export class KnownTools {
   }
 
   async #write(file: string, text: string): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const temporary = `${file}.${process.pid}.tmp`;
-    await writeFile(temporary, text, { mode: 0o600 });
-    await rename(temporary, file);
+    await replaceFile(file, text);
     const files = await readdir(this.#folder);
     if (files.length > MAX_FILES) await this.#removeOldest(files);
   }

@@ -2,18 +2,16 @@
  * Keys that `interpreter login` keeps: in the operating system's keyring where there is one, else in HOME/auth.json
  * (mode 0600). That file lists the providers in either case, so that the keyring is opened only for a key it holds.
  */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AsyncEntry } from '@napi-rs/keyring';
-import { hasCode, isObject, messageOf, within } from '../util/index.js';
+import { hasCode, isObject, messageOf, replaceFile, useKeyring } from '../util/index.js';
 import { SettingsError } from './errors.js';
 import { type JsonObject, objectOf, parseJson } from './json.js';
 
 export type KeyPlace = 'keyring' | 'file';
 
 const SERVICE = 'open-interpreter';
-/** A locked keyring may show a dialog; nobody may be there to see it. */
-const KEYRING_LIMIT_MS = 10_000;
 
 /** The stored key of a provider, or null. Throws SettingsError when the file or the keyring can't be read. */
 export async function storedKey(home: string, providerId: string): Promise<string | null> {
@@ -79,15 +77,7 @@ async function readKeyring(providerId: string): Promise<string | null> {
 
 async function keyring<T>(providerId: string, use: (entry: AsyncEntry) => Promise<T>): Promise<T> {
   try {
-    const keyrings = await import('@napi-rs/keyring');
-    // The kernel's own key store forgets at a restart; only a secret service counts as a keyring on Linux.
-    const entry = new keyrings.AsyncEntry(SERVICE, providerId, { linux: { store: 'secret-service' } });
-    const result = await within(
-      use(entry).then(value => ({ value })),
-      KEYRING_LIMIT_MS,
-    );
-    if (result === undefined) throw new Error(`it did not answer within ${KEYRING_LIMIT_MS / 1000} s; is it locked?`);
-    return result.value;
+    return await useKeyring(SERVICE, providerId, use);
   } catch (error) {
     throw new SettingsError(`The keyring failed for provider ${providerId}: ${messageOf(error)}`, 'unauthorized', {
       cause: error,
@@ -113,21 +103,6 @@ async function readStore(home: string): Promise<JsonObject> {
   throw new SettingsError(`${file} is no JSON object. Correct it, or remove it and log in again.`);
 }
 
-/** Written beside and moved into place: nobody ever reads half of it, and its mode is right from the first byte. */
-async function writeStore(home: string, store: JsonObject): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  const file = fileOf(home);
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
-    const handle = await open(temporary, 'w', 0o600);
-    try {
-      await handle.chmod(0o600);
-      await handle.writeFile(`${JSON.stringify(store, null, 2)}\n`);
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+function writeStore(home: string, store: JsonObject): Promise<void> {
+  return replaceFile(fileOf(home), `${JSON.stringify(store, null, 2)}\n`);
 }

@@ -1,8 +1,8 @@
 /** Saves a person's "always" as a rule in the agent's home. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { delay, hasCode } from '../../util/index.js';
+import { delay, hasCode, replaceFile } from '../../util/index.js';
 import { isTooBroad } from './broad-prefix.js';
 
 /** Where saved rules lie, below the agent's home. */
@@ -44,13 +44,7 @@ async function addLine(path: string, line: string): Promise<void> {
   }
   if (before.split('\n').includes(line)) return;
   const separator = before === '' || before.endsWith('\n') ? '' : '\n';
-  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
-  try {
-    await writeFile(temporary, `${before}${separator}${line}\n`, { mode, flush: true });
-    await rename(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+  await replaceFile(path, `${before}${separator}${line}\n`, mode);
 }
 
 /** A lock left by a process that died is broken after this time; an honest holder needs milliseconds. */

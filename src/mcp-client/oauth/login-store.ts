@@ -2,15 +2,14 @@
  * Logins to MCP servers: in the operating system's keyring where there is one, else in HOME/mcp-auth.json (mode 0600).
  * That file lists them in either case, so that the keyring is opened only for what it holds.
  */
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { AsyncEntry } from '@napi-rs/keyring';
-import { delay, hasCode, messageOf, within } from '../../util/index.js';
+import { delay, hasCode, messageOf, replaceFile, useKeyring } from '../../util/index.js';
 
 export type LoginPlace = 'keyring' | 'file';
 
@@ -28,8 +27,6 @@ export type StoredLogin = {
 type Entry = { keyring: true } | { login: StoredLogin };
 
 const SERVICE = 'open-interpreter-mcp';
-/** A locked keyring may show a dialog; nobody may be there to see it. */
-const KEYRING_LIMIT_MS = 10_000;
 /** A lock that is older was left by a process that died. */
 const STALE_LOCK_MS = 30_000;
 const LOCK_WAIT_MS = 20_000;
@@ -54,7 +51,7 @@ export class LoginStore {
     const entry = (await this.#read())[key];
     if (entry === undefined) return null;
     if ('login' in entry) return entry.login;
-    const text = await keyring(key, item => item.getPassword());
+    const text = await useKeyring(SERVICE, key, item => item.getPassword());
     return text === null ? null : (JSON.parse(text) as StoredLogin);
   }
 
@@ -74,7 +71,7 @@ export class LoginStore {
   async remove(key: string): Promise<boolean> {
     const { [key]: entry, ...others } = await this.#read();
     if (entry === undefined) return false;
-    if ('keyring' in entry) await keyring(key, item => item.deletePassword());
+    if ('keyring' in entry) await useKeyring(SERVICE, key, item => item.deletePassword());
     await this.#write(others);
     return true;
   }
@@ -107,22 +104,8 @@ export class LoginStore {
     }
   }
 
-  /** Written beside and moved into place: nobody ever reads half of it, and its mode is right from the first byte. */
-  async #write(logins: Record<string, Entry>): Promise<void> {
-    await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
-    const temporary = `${this.#file}.${process.pid}.tmp`;
-    try {
-      const handle = await open(temporary, 'w', 0o600);
-      try {
-        await handle.chmod(0o600);
-        await handle.writeFile(`${JSON.stringify({ logins }, null, 2)}\n`);
-      } finally {
-        await handle.close();
-      }
-      await rename(temporary, this.#file);
-    } finally {
-      await rm(temporary, { force: true });
-    }
+  #write(logins: Record<string, Entry>): Promise<void> {
+    return replaceFile(this.#file, `${JSON.stringify({ logins }, null, 2)}\n`);
   }
 }
 
@@ -130,27 +113,14 @@ export class LoginStore {
 async function storeInKeyring(key: string, login: StoredLogin, required: boolean): Promise<boolean> {
   const text = JSON.stringify(login);
   try {
-    await keyring(key, item => item.setPassword(text));
-    if ((await keyring(key, item => item.getPassword())) === text) return true;
+    await useKeyring(SERVICE, key, item => item.setPassword(text));
+    if ((await useKeyring(SERVICE, key, item => item.getPassword())) === text) return true;
     throw new Error('the keyring did not keep the login');
   } catch (error) {
     if (required) throw error;
     // A machine without a keyring, or one for shorter texts: the file is what is left.
     return false;
   }
-}
-
-async function keyring<T>(key: string, use: (entry: AsyncEntry) => Promise<T>): Promise<T> {
-  const keyrings = await import('@napi-rs/keyring');
-  // The kernel's own key store forgets at a restart; only a secret service counts as a keyring on Linux.
-  const entry = new keyrings.AsyncEntry(SERVICE, key, { linux: { store: 'secret-service' } });
-  const result = await within(
-    use(entry).then(value => ({ value })),
-    KEYRING_LIMIT_MS,
-  );
-  if (result === undefined)
-    throw new Error(`the keyring did not answer within ${KEYRING_LIMIT_MS / 1000} s; is it locked?`);
-  return result.value;
 }
 
 async function takeLock(lock: string) {
