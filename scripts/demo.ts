@@ -14,7 +14,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { startScriptedModel } from './demo/scripted-model.js';
 import { git, makeWorkspace, runTests } from './demo/workspace.js';
-import { ensureTools } from './ensure-tools.js';
+import { ensureTools, type ToolState } from './ensure-tools.js';
 import { root } from './root.js';
 
 const { values } = parseArgs({ options: { model: { type: 'string' }, provider: { type: 'string' } } });
@@ -24,7 +24,11 @@ const label = scripted
   : `${values.provider ?? 'configured provider'}, ${values.model ?? 'its default model'}`;
 
 async function main(): Promise<number> {
-  ensureTools(console.log);
+  const lacking = lackingTools(ensureTools(console.log));
+  if (lacking.length > 0) {
+    console.log(`The demo can't run: ${lacking.join('; ')}.`);
+    return 1;
+  }
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });
   const workspace = makeWorkspace();
   const before = runTests(workspace);
@@ -58,6 +62,11 @@ async function main(): Promise<number> {
     await client.close();
     model?.close();
   }
+}
+
+/** Why tools that the demo needs can't be used. */
+function lackingTools({ git, bubblewrap }: ToolState): string[] {
+  return [git, process.platform === 'linux' ? bubblewrap : null].filter(reason => reason !== null);
 }
 
 async function connect(workspace: string, modelUrl: string | undefined): Promise<Client> {

@@ -15,7 +15,9 @@ export function removeFromToml(file: TextFile, path: readonly string[]): string 
     if (isPrefix(path, node.resolvedKey)) return [wholeLines(file.text, [node.range[0], endOf(node)], true)];
     return node.body.flatMap(pair => inPair(file.text, pair, node.resolvedKey, path));
   });
-  return ranges.reduceRight((text, [from, to]) => text.slice(0, from) + text.slice(to), file.text);
+  const left = ranges.reduceRight((text, [from, to]) => text.slice(0, from) + text.slice(to), file.text);
+  // Empty lines that stood between the rest and what was removed from the end.
+  return ranges.at(-1)?.[1] === file.text.length ? left.replace(/(\r?\n)(?:[ \t]*\r?\n)+$/, '$1') : left;
 }
 
 function inPair(text: string, pair: AST.TOMLKeyValue, header: Path, path: readonly string[]): Range[] {

@@ -303,6 +303,15 @@ describeIf('git', 'snapshots', () => {
     expect(world.files()).toMatchObject({ 'sub/f': '2\n', 'nested/f': '2\n', f: '1\n' });
   });
 
+  test('need git, and say so', async () => {
+    const world = new UndoWorld([[{ shell: 'echo x > f' }]]);
+    const thread = await world.thread();
+    await runTurn(thread, 'go');
+    expect(await world.undo(thread.id, { env: { ...world.env(), PATH: '/nonexistent' } })).toMatchObject({
+      message: `${world.cwd} can't be restored: git: command not found.`,
+    });
+  });
+
   test('leave files alone that are too large, and say why there is none at all', async () => {
     const world = new UndoWorld([[{ shell: 'echo x > large; echo x > small' }]]);
     world.write('work/large', Buffer.alloc(17 * 1024 * 1024));

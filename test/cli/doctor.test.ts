@@ -79,7 +79,11 @@ describeIf('bubblewrap', 'the doctor', () => {
     mkdirSync(env.PATH);
     const { status, check } = await doctor();
     expect(status).toBe(1);
-    expect(check('sandbox')).toMatchObject({ status: 'fail', fix: expect.stringContaining('install bubblewrap') });
+    expect(check('sandbox')).toMatchObject({
+      status: 'fail',
+      detail: 'Cannot enforce sandbox mode read-only: bubblewrap (bwrap) was not found. Nothing was run.',
+      fix: expect.stringContaining('install bubblewrap'),
+    });
     expect(check('git')).toMatchObject({ status: 'warn', fix: 'Install git.' });
     const without = await doctor({ overrides: ['sandbox_mode="danger-full-access"'] });
     expect(without.status).toBe(0);

@@ -103,6 +103,21 @@ describeIf('bubblewrap', 'in a sandbox', () => {
       expect(await review(...args)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });
     });
 
+    it('needs git, and says so', async () => {
+      const { world } = await repository();
+      mkdirSync(`${world.root}/empty`);
+      const ran = await world.run(['exec', '-s', 'danger-full-access', 'review', '--base', 'main'], {
+        env: { PATH: `${world.root}/empty` },
+      });
+      expect(ran).toMatchObject({ code: 1, out: '', err: "Error: git can't be run: git: command not found.\n" });
+    });
+
+    it('begins with what is reviewed, which is the title in lists of threads', async () => {
+      const { review } = await repository();
+      const { prompt } = await review('--commit', 'HEAD', '--title', 'My title');
+      expect(prompt).toMatch(/^Review commit [0-9a-f]{12}: My title\.\n/);
+    });
+
     it('runs nothing of the repository', async () => {
       const { world, git } = await repository();
       const program = world.write('evil.sh', `#!/bin/sh\ntouch "${world.cwd}/$1-ran"\ncat\n`);

@@ -48,7 +48,9 @@ undo = true
   });
 
   test.each([
-    ['the last table', '[a]\nx = 1\n\n[mcp_servers.a]\ncommand = "x"\n', '[a]\nx = 1\n\n'],
+    ['the last table', '[a]\nx = 1\n\n[mcp_servers.a]\ncommand = "x"\n', '[a]\nx = 1\n'],
+    ['the last tables', 'x = 1\n\n[mcp_servers.a]\nurl = "x"\n\n[mcp_servers.a.http_headers]\nA = "b"\n\n', 'x = 1\n'],
+    ['the last table, below a comment', '# about a\n\n[mcp_servers.a]\ncommand = "x"\n', '# about a\n'],
     ['no line end at the end', '[mcp_servers.a]\ncommand = "x"', ''],
     ['a dotted key', 'mcp_servers.a.command = "x"\nmodel = "m"\n', 'model = "m"\n'],
     ['the only member of an inline table', 'mcp_servers = { a = { command = "x" } }\n', 'mcp_servers = {}\n'],

@@ -21,6 +21,10 @@ export const shownPath = (name: GitPath): string => pathBytes(name).toString('ut
 /** What git says is for the person who looks why something was not done. */
 export class GitError extends Error {
   override readonly name = 'GitError';
+  /** `message` without its last dot: it becomes part of a sentence. */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replace(/\.$/, ''), options);
+  }
 }
 
 export type GitSurroundings = {

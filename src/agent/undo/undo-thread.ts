@@ -142,7 +142,7 @@ class Undoing {
     try {
       repository = await GitRepository.open(turn.root, { runner, env, signal });
     } catch (error) {
-      return `${turn.root} can't be restored: ${messageOf(error)}`;
+      return `${turn.root} can't be restored: ${messageOf(error)}.`;
     }
     if (repository?.top !== turn.root) return `${turn.root} is no longer a git work tree.`;
     const commits = [turn.before, turn.after, turn.undone].flatMap(commit => commit ?? []);

@@ -28,11 +28,13 @@ async function checkPolicy(sandbox: Sandbox, policy: SandboxPolicy, cwd: string,
   if (policy.type === 'danger-full-access') return ok(id, `${which}danger-full-access, commands run without a sandbox`);
   const check = await sandbox.check(policy, cwd);
   if (check.ok) return ok(id, `${which}${describePolicy(policy)}`);
-  return problem(id, inForce ? 'fail' : 'warn', check.message, fixIn(check.message));
+  const { detail, fix } = parts(check.message);
+  return problem(id, inForce ? 'fail' : 'warn', detail, fix);
 }
 
 /** Refusals say in their own text what to do. */
-function fixIn(message: string): string {
-  const [, fix] = /\bFix: ([\s\S]+)$/.exec(message) ?? [];
-  return fix?.trim() ?? 'See docs/sandbox.md, or choose --sandbox danger-full-access inside a container you trust.';
+function parts(message: string): { detail: string; fix: string } {
+  const [detail = message, fix] = message.split(/\s+Fix: ([\s\S]+)$/);
+  const general = 'See docs/sandbox.md, or choose --sandbox danger-full-access inside a container you trust.';
+  return { detail, fix: fix?.trim() ?? general };
 }

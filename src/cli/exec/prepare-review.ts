@@ -14,7 +14,8 @@ export async function prepareReview(
   try {
     return reviewPrompt(await reviewDiff(await openGit(options), subject), instructions);
   } catch (error) {
-    if (error instanceof GitError) throw new ExitError(1, `Error: there is nothing to review: ${error.message}`);
-    throw error;
+    if (!(error instanceof GitError)) throw error;
+    const what = error.exitCode === null ? "git can't be run" : 'there is nothing to review';
+    throw new ExitError(1, `Error: ${what}: ${error.message}`);
   }
 }

@@ -1,7 +1,7 @@
 /** What a model is told when it is to review a change. */
 import type { ReviewDiff } from './review-diff.js';
 
-const TASK = `Review a change to this code base. You are the last reader before it is used: find what will go wrong, and say nothing else.
+const TASK = `You are the last reader before it is used: find what will go wrong, and say nothing else.
 
 How to work
 - Read the diff first, then the code around it: callers of what changed, tests, types, configuration. You may run commands that only read. Change no file.
@@ -15,10 +15,10 @@ How to answer
 
 /** `instructions`: what the person adds, or null. `diff` null: the instructions say what to review. */
 export function reviewPrompt(diff: ReviewDiff | null, instructions: string | null): string {
-  const parts = [TASK];
+  // The first line is the title in lists of threads.
+  const parts = [`Review ${diff?.subject ?? 'a change to this code base'}.`, TASK];
   if (instructions !== null) parts.push(`What the person who asks for this review adds:\n${instructions}`);
   if (diff === null) return parts.join('\n\n');
-  parts.push(`To review: ${diff.subject}.`);
   if (diff.diff.trim() === '' && diff.files.trim() === '') parts.push('There is no difference. Say so.');
   else {
     parts.push(`Added lines, removed lines, file:\n${diff.files.trimEnd()}`);
