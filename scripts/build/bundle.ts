@@ -86,6 +86,8 @@ async function toCommonJs(name: string, source: string, modules: Modules): Promi
     sourcefile: name,
     minifyWhitespace: true,
     minifySyntax: true,
+    // Node shows the line of an error that nobody caught.
+    lineLimit: 160,
     define: { 'import.meta.url': '__fileUrl' },
     banner: REQUIRE + (usesUrl ? 'const __fileUrl=require("node:url").pathToFileURL(__filename).href;' : ''),
   });

@@ -47,6 +47,14 @@ describe('the built package', () => {
     expect(node('values.cjs', `console.log(Object.keys(require(${name})).length > 0);`)).toBe('true\n');
   });
 
+  it('shows no more than a few words of its code when nobody catches its error', () => {
+    const code = `import { Interpreter } from 'open-interpreter';
+      await new Interpreter({ interpreterPath: '/nonexistent' }).startThread().run('x');`;
+    const lines = node('throws.mjs', code).split('\n');
+    expect(lines.join('\n')).toContain('ProgramNotStartedError');
+    expect(lines.filter(line => line.length > 400)).toEqual([]);
+  });
+
   it('has types for ES modules and for CommonJS, without any package that is not installed', {
     timeout: 60_000,
   }, () => {
