@@ -5,8 +5,7 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { CommandResult, CommandRunner, CommandSpec, RunningCommand } from '../protocol/index.js';
-import { messageOf, within } from '../util/index.js';
-import { BoundedLines } from './bounded-lines.js';
+import { BoundedLines, messageOf, within } from '../util/index.js';
 import type { McpLog } from './log.js';
 
 /** A message longer than this is dropped, and its request answered with an error. */

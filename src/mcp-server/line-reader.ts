@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-
-const NEWLINE = 10;
+import { BoundedLines } from '../util/index.js';
 
 /** A line longer than this is refused without being kept in memory. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -18,19 +17,24 @@ export type LineListener = {
 export class LineReader {
   readonly #input: Readable;
   readonly #listener: LineListener;
-  /** The beginning of a line whose end has not come yet. */
-  #parts: Buffer[] = [];
-  #size = 0;
-  #skipping = false;
+  readonly #lines: BoundedLines;
   #ended = false;
 
   constructor(input: Readable, listener: LineListener) {
     this.#input = input;
     this.#listener = listener;
-    input.on('data', (chunk: Buffer | string) => this.#take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
-    input.on('end', () => this.#end());
-    input.on('close', () => this.#end());
-    input.on('error', () => this.#end());
+    this.#lines = new BoundedLines(MAX_LINE_BYTES, {
+      onLine: line => {
+        if (!this.#ended) listener.onLine(line.trim());
+      },
+      onTooLong: () => {
+        if (!this.#ended) listener.onOversized();
+      },
+    });
+    input.on('data', (chunk: Buffer | string) => {
+      if (!this.#ended) this.#lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    });
+    for (const event of ['end', 'close', 'error']) input.on(event, () => this.#end());
   }
 
   pause(): void {
@@ -44,46 +48,12 @@ export class LineReader {
   /** Stops reading for good; `onEnd` is not called. */
   close(): void {
     this.#ended = true;
-    this.#parts = [];
     this.#input.pause();
-  }
-
-  #take(chunk: Buffer): void {
-    let from = 0;
-    while (!this.#ended) {
-      const at = chunk.indexOf(NEWLINE, from);
-      if (at === -1) break;
-      this.#finishLine(chunk.subarray(from, at));
-      from = at + 1;
-    }
-    if (this.#ended || from === chunk.length) return;
-    this.#keep(chunk.subarray(from));
-  }
-
-  #keep(part: Buffer): void {
-    this.#size += part.length;
-    if (this.#size > MAX_LINE_BYTES) {
-      this.#skipping = true;
-      this.#parts = [];
-    } else if (!this.#skipping) this.#parts.push(part);
-  }
-
-  #finishLine(last: Buffer): void {
-    this.#keep(last);
-    const { length } = this.#parts;
-    const bytes = length === 1 ? (this.#parts[0] ?? last) : Buffer.concat(this.#parts);
-    const skipped = this.#skipping;
-    this.#parts = [];
-    this.#size = 0;
-    this.#skipping = false;
-    if (skipped) return this.#listener.onOversized();
-    const line = bytes.toString('utf8').trim();
-    if (line !== '') this.#listener.onLine(line);
   }
 
   #end(): void {
     if (this.#ended) return;
-    if (this.#size > 0) this.#finishLine(Buffer.alloc(0));
+    this.#lines.end();
     this.#ended = true;
     this.#listener.onEnd();
   }

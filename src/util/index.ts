@@ -1,6 +1,7 @@
 /** Leaf helpers that know no word of the domain. They import nothing of ours and keep no state. */
 export * from './abort.js';
 export * from './backoff.js';
+export * from './bounded-lines.js';
 export * from './build-info.js';
 export * from './env.js';
 export * from './errors.js';

@@ -1,25 +1,24 @@
-/** Cuts a stream of bytes into lines; a line that is too long is not kept, only its two ends are. */
-
 const NEWLINE = 10;
 /** Of each end of a line that is too long: enough to find the id of the message it was. */
 const END_BYTES = 2048;
 
-export type LineListener = {
+export type BoundedLinesListener = {
   /** Without its line end, decoded as UTF-8; never blank. */
   onLine: (line: string) => void;
   onTooLong: (head: string, tail: string) => void;
 };
 
+/** Cuts a stream of bytes into lines; of a line that is too long only its two ends are kept. */
 export class BoundedLines {
   readonly #maxBytes: number;
-  readonly #listener: LineListener;
+  readonly #listener: BoundedLinesListener;
   #parts: Buffer[] = [];
   #bytes = 0;
   /** Of a line that is too long. */
   #head: Buffer | null = null;
   #tail = Buffer.alloc(0);
 
-  constructor(maxBytes: number, listener: LineListener) {
+  constructor(maxBytes: number, listener: BoundedLinesListener) {
     this.#maxBytes = maxBytes;
     this.#listener = listener;
   }
