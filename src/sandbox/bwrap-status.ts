@@ -1,7 +1,7 @@
 /** What became of a command in bubblewrap: bubblewrap's own account of it, and what that means. */
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandResult, CommandSpec } from '../protocol/index.js';
+import { delay } from '../util/index.js';
 import { type ChildExit, exitCodeOf, signalName } from './child.js';
 import { explainBwrapFailure, refusal } from './enforcement.js';
 import { readProcess } from './process-table.js';
@@ -33,7 +33,7 @@ export class BwrapStatus {
     for (let step = 1; step < 64; step *= 2) {
       const first = readProcess(Number(pid));
       if (first === null || first.zombie) return;
-      await sleep(step);
+      await delay(step);
     }
   }
 }

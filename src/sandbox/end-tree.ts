@@ -1,5 +1,6 @@
 /** Ends a process tree: TERM, a period of grace, KILL until nobody is left. */
-import { setTimeout as sleep } from 'node:timers/promises';
+
+import { delay } from '../util/index.js';
 import { isGone, type ProcessTree, signalTree } from './process-tree.js';
 
 /** Fork bombs need more than one round; what outlives this many can't be killed by us at all. */
@@ -15,7 +16,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
   }
   for (let round = 0; round < KILL_ROUNDS; round++) {
     if (signalTree([tree], 'SIGKILL').length === 0) return;
-    await sleep(Math.min(5 * (round + 1), 25));
+    await delay(Math.min(5 * (round + 1), 25));
   }
 }
 
@@ -30,7 +31,7 @@ async function isGoneWithin(tree: ProcessTree, ms: number): Promise<boolean> {
   for (let step = 10; ; step = Math.min(step * 2, 80)) {
     const left = end - performance.now();
     if (left <= 0) return false;
-    await sleep(Math.min(step, left));
+    await delay(Math.min(step, left));
     if (isGone(tree)) return true;
   }
 }

@@ -1,7 +1,6 @@
 /** A lock between processes: a file name that only one of them can make. What a dead process left is taken over. */
 import { linkSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode } from '../util/index.js';
+import { delay, hasCode } from '../util/index.js';
 import { isDeadServer } from './server-directory.js';
 
 const TIMEOUT_MS = 5000;
@@ -21,7 +20,7 @@ export class FileLock {
     const end = performance.now() + TIMEOUT_MS;
     for (let step = 1; !this.#take(); step = Math.min(step * 2, 20)) {
       if (performance.now() > end) throw new Error(`${this.#path} has been locked by another process for five seconds`);
-      await sleep(step);
+      await delay(step);
     }
     try {
       return await work();

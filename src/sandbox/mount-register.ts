@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { delay } from '../util/index.js';
 import { FileLock } from './file-lock.js';
 import { mountedElsewhere } from './foreign-mounts.js';
 import { isDeadServer, ownerFile, type ServerDirectory } from './server-directory.js';
@@ -76,7 +76,7 @@ export class MountRegister {
     for (const pause of [...PAUSES, 0]) {
       if (left.size === 0) return true;
       left = await this.#lock.run(() => this.#remove(left));
-      if (left.size > 0) await sleep(pause);
+      if (left.size > 0) await delay(pause);
     }
     return left.size === 0;
   }
@@ -87,7 +87,7 @@ export class MountRegister {
     for (const pause of [...PAUSES, 0]) {
       await this.#removeUnused();
       if (this.#unused().size === 0) break;
-      await sleep(pause);
+      await delay(pause);
     }
     this.#closeFile();
     return this.#unused().size === 0;

@@ -1,7 +1,6 @@
 /** Runs one small command of our own (git, a hook, an auth helper) and collects what it printed. */
-import { setTimeout as after } from 'node:timers';
 import type { CommandResult, CommandRunner, CommandSpec } from '../protocol/index.js';
-import { onAbort } from '../util/index.js';
+import { CappedBytes, onAbort } from '../util/index.js';
 
 export type RunToEndOptions = {
   readonly timeoutMs: number;
@@ -24,9 +23,9 @@ export async function runToEnd(
   const command = await runner.start(input === undefined ? spec : { ...spec, stdin: { bytes: input } });
   if ('type' in command) return { result: command, stdout: EMPTY, stderr: EMPTY };
 
-  const kept = { stdout: new Collector(maxBytes), stderr: new Collector(maxBytes) };
-  command.onOutput((chunk, stream) => kept[stream].add(chunk));
-  const timer = after(() => command.kill('timed_out'), timeoutMs);
+  const kept = { stdout: new CappedBytes(maxBytes), stderr: new CappedBytes(maxBytes) };
+  command.onOutput((chunk, stream) => void kept[stream].add(chunk));
+  const timer = setTimeout(() => command.kill('timed_out'), timeoutMs);
   const stopListening = signal ? onAbort(signal, () => command.kill('aborted')) : () => {};
   try {
     const result = await command.ended;
@@ -38,23 +37,3 @@ export async function runToEnd(
 }
 
 const EMPTY = Buffer.alloc(0);
-
-class Collector {
-  readonly #chunks: Buffer[] = [];
-  #left: number;
-
-  constructor(maxBytes: number) {
-    this.#left = maxBytes;
-  }
-
-  add(chunk: Buffer): void {
-    if (this.#left <= 0) return;
-    const part = chunk.subarray(0, this.#left);
-    this.#left -= part.length;
-    this.#chunks.push(part);
-  }
-
-  bytes(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
-}

@@ -4,9 +4,8 @@
  * .gitignore better than we would.
  */
 import path from 'node:path';
-import { setTimeout as after } from 'node:timers';
 import type { CommandResult } from '../protocol/index.js';
-import { onAbort } from '../util/index.js';
+import { CappedBytes, onAbort } from '../util/index.js';
 import type { ToolContext } from './tool.js';
 
 /** A search that takes longer gives what it has found. */
@@ -40,13 +39,13 @@ export async function runRipgrep(
   if (signal.aborted) return { type: 'failed', message: 'aborted by user' };
   const command = await runner.start({ argv, cwd, workspace, env, policy });
   if ('type' in command) return { type: 'failed', message: `The search was not run: ${command.message}` };
-  const out = new Kept(maxBytes);
-  const errors = new Kept(MAX_ERROR_BYTES);
+  const out = new CappedBytes(maxBytes);
+  const errors = new CappedBytes(MAX_ERROR_BYTES);
   command.onOutput((chunk, stream) => {
     if (stream === 'stderr') errors.add(chunk);
     else if (!out.add(chunk)) command.kill('aborted', 0);
   });
-  const timer = after(() => command.kill('timed_out', 0), LIMIT_MS);
+  const timer = setTimeout(() => command.kill('timed_out', 0), LIMIT_MS);
   const stopListening = onAbort(signal, () => command.kill('aborted', 0));
   try {
     return toResult(await command.ended, out, errors, signal);
@@ -56,15 +55,15 @@ export async function runRipgrep(
   }
 }
 
-function toResult(result: CommandResult, out: Kept, errors: Kept, signal: AbortSignal): RipgrepResult {
+function toResult(result: CommandResult, out: CappedBytes, errors: CappedBytes, signal: AbortSignal): RipgrepResult {
   if (signal.aborted) return { type: 'failed', message: 'aborted by user' };
-  const lines = out.lines();
+  const lines = wholeLines(out.bytes().toString());
   const found = (stopped: string | null): RipgrepResult => ({ type: 'found', lines, stopped });
   switch (result.type) {
     case 'exited': {
       // 1: nothing matched; 2: something could not be read, whatever else was found.
       if (result.exit_code === 0 || result.exit_code === 1 || lines.length > 0) return found(null);
-      const said = errors.text().trim() || `it ended with exit code ${result.exit_code}`;
+      const said = errors.bytes().toString().trim() || `it ended with exit code ${result.exit_code}`;
       const missing = result.exit_code === 127 ? '. Search with a command instead' : '';
       return { type: 'failed', message: `The search failed: ${said}${missing}` };
     }
@@ -77,30 +76,9 @@ function toResult(result: CommandResult, out: Kept, errors: Kept, signal: AbortS
   }
 }
 
-class Kept {
-  readonly #chunks: Buffer[] = [];
-  #left: number;
-
-  constructor(limit: number) {
-    this.#left = limit;
-  }
-
-  /** False when there was no room for all of it. */
-  add(chunk: Buffer): boolean {
-    const part = chunk.subarray(0, this.#left);
-    this.#left -= part.length;
-    if (part.length > 0) this.#chunks.push(part);
-    return part.length === chunk.length;
-  }
-
-  text(): string {
-    return Buffer.concat(this.#chunks).toString('utf8');
-  }
-
-  /** Whole lines: the cut rest of one is left out. */
-  lines(): string[] {
-    const lines = this.text().split('\n');
-    lines.pop();
-    return lines.map(line => (line.startsWith('./') ? line.slice(2) : line));
-  }
+/** The cut rest of a line is left out. */
+function wholeLines(text: string): string[] {
+  const lines = text.split('\n');
+  lines.pop();
+  return lines.map(line => (line.startsWith('./') ? line.slice(2) : line));
 }

@@ -3,6 +3,7 @@ export * from './abort.js';
 export * from './backoff.js';
 export * from './bounded-lines.js';
 export * from './build-info.js';
+export * from './capped-bytes.js';
 export * from './env.js';
 export * from './errors.js';
 export type { FileComparison, FileState } from './git-diff.js';
