@@ -14,6 +14,7 @@ import { bundle } from './build/bundle.js';
 import { buildLauncher } from './build/launcher.js';
 import { buildLibrary } from './build/library.js';
 import { writeNotices } from './build/notices.js';
+import { writePack } from './build/pack.js';
 import { warmUp } from './build/warm-up.js';
 import { root } from './root.js';
 
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
       copyAssets(staging),
       writeFile(join(staging, 'package.json'), '{"type":"commonjs"}\n'),
     ]);
-    await buildLauncher(staging, app);
+    await Promise.all([buildLauncher(staging, app), writePack(join(staging, 'app'), app)]);
     await chmod(join(staging, 'interpreter.js'), 0o755);
     await writeNotices(staging, [app, ...library]);
     await replaceDist();

@@ -1,6 +1,7 @@
 /** One thread: its history and settings, its record on disk, and its turns, one after the other. */
 import { createGrants, type Grants } from '../approvals/index.js';
 import type { Config } from '../config/index.js';
+import type { ThreadServers } from '../mcp-client/index.js';
 import { type EventSink, NO_USAGE, type ThreadSettings } from '../protocol/index.js';
 import {
   acquireThreadLock,
@@ -52,6 +53,8 @@ export type AgentThreadOptions = {
   readonly config: Config;
   readonly source: string;
   readonly deps: AgentDeps;
+  /** Its MCP servers; null when it has none. */
+  readonly servers: ThreadServers | null;
   /** As read from its rollout; absent for a new thread. */
   readonly restored?: StoredRecord;
   /** The thread that a new one begins as a copy of. */
@@ -123,8 +126,7 @@ export class AgentThread implements Thread {
     });
     this.#notifier = createNotifier(options);
     this.#undo = createUndoRecorder(options, note => this.#record.note(note));
-    const { mcp_servers, cwd, features } = options.config;
-    this.#mcp = new ThreadMcp(options.deps.mcp?.forThread(mcp_servers, { cwd, search: features.tool_search }) ?? null);
+    this.#mcp = new ThreadMcp(options.servers);
     if (options.restored) this.#restore(options.restored);
     if (options.forked) this.#takeOver(options.forked, this.#record.copy(options.forked, this.#grants));
   }

@@ -21,8 +21,8 @@ export type AgentDeps = {
   readonly modelInfo: (config: Config) => ModelInfo;
   /** The present configuration with what a thread was started with on top. Throws with a message for the caller. */
   readonly restoreConfig: (stored: StoredThread) => Config;
-  /** Other people's MCP servers; absent = those of the configuration are not used. */
-  readonly mcp?: McpServers;
+  /** Other people's MCP servers, loaded by the first thread that has some; absent = they are not used. */
+  readonly mcp?: () => Promise<McpServers>;
   readonly tracer: Tracer;
   /** For the log of the process; not shown to models or callers. `place`: the thread and turn it is about. */
   readonly warn: (message: string, place?: { readonly thread?: string; readonly turn?: string }) => void;

@@ -3,7 +3,7 @@
  * listen to events. It never talks to a client, never reads the command line and never prints.
  */
 export type { AgentDeps } from './deps.js';
-export { chooseProfile, type Profile } from './profiles/index.js';
+export { chooseProfile, type Profile, prepareTools } from './profiles/index.js';
 export {
   type RunOptions,
   type Thread,

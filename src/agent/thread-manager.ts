@@ -2,7 +2,7 @@
 import type { Config } from '../config/index.js';
 import { isThreadId, type ThreadRecord } from '../rollout/index.js';
 import { messageOf } from '../util/index.js';
-import { AgentThread } from './agent-thread.js';
+import { AgentThread, type AgentThreadOptions } from './agent-thread.js';
 import type { AgentDeps } from './deps.js';
 import { newId } from './ids.js';
 import { readThread } from './read-thread.js';
@@ -33,11 +33,10 @@ class Manager implements ThreadManager {
   async startThread(config: Config, source: string, forkOf?: string): Promise<Thread> {
     const parent = forkOf === undefined ? undefined : await this.#read(forkOf);
     const id = newId();
-    const thread = new AgentThread({
+    const thread = await this.#make({
       id,
       config: parent ? withStoredInstructions(config, parent) : config,
       source,
-      deps: this.#deps,
       ...(parent ? { forked: parent } : {}),
     });
     this.#threads.set(id, Promise.resolve(thread));
@@ -83,7 +82,14 @@ class Manager implements ThreadManager {
   async #load(id: string, given: Config | undefined): Promise<AgentThread> {
     const record = await this.#read(id);
     const config = given ? withStoredInstructions(given, record) : this.#storedConfig(id, record);
-    return new AgentThread({ id, config, source: record.meta.source, deps: this.#deps, restored: record });
+    return this.#make({ id, config, source: record.meta.source, restored: record });
+  }
+
+  async #make(options: Omit<AgentThreadOptions, 'deps' | 'servers'>): Promise<AgentThread> {
+    const { mcp_servers, cwd, features } = options.config;
+    const mcp = mcp_servers.length === 0 ? null : await this.#deps.mcp?.();
+    const servers = mcp?.forThread(mcp_servers, { cwd, search: features.tool_search }) ?? null;
+    return new AgentThread({ ...options, deps: this.#deps, servers });
   }
 
   #storedConfig(id: string, record: ThreadRecord): Config {

@@ -16,7 +16,7 @@ export class ThreadMcp {
   /** `mcp_servers.ready` was emitted. */
   #complete = false;
 
-  /** `servers` null: this process has no client for them. */
+  /** `servers` null: there are none. */
   constructor(servers: ThreadServers | null) {
     this.#servers = servers;
   }

@@ -1,12 +1,11 @@
 /** Puts the agent together for a front door: sandbox, providers, grammar, index. */
-import { type AgentDeps, createThreadManager, type ThreadManager } from '../agent/index.js';
+import { type AgentDeps, createThreadManager, prepareTools, type ThreadManager } from '../agent/index.js';
 import { createShellGrammarLoader } from '../approvals/index.js';
-import { homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
-import { createMcpServers } from '../mcp-client/index.js';
+import { type Config, homeDir, type LoadOptions, restoreConfig } from '../config/index.js';
 import type { ProviderSettings } from '../protocol/index.js';
-import { createConnections, createProvider, modelInfo, storedKey } from '../providers/index.js';
+import { createConnections, createProvider, modelInfo, preloadProvider, storedKey } from '../providers/index.js';
 import type { Sandbox } from '../sandbox/index.js';
-import { type Env, packageVersion, type Tracer } from '../util/index.js';
+import { type Env, lazily, packageVersion, type Tracer } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
 import type { Log } from './log.js';
 import { openSandbox } from './open-sandbox.js';
@@ -17,6 +16,8 @@ export type WiredAgent = {
   readonly threads: ThreadManager;
   readonly sandbox: Sandbox;
   readonly modelInfo: AgentDeps['modelInfo'];
+  /** Does ahead what the first turn of a thread like this would wait for. Rejects where no such turn could run. */
+  prepare(config: Config): Promise<void>;
   /** Ends all turns and commands; at most about a second and a half. */
   close(): Promise<void>;
 };
@@ -35,13 +36,10 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
   const home = homeDir(env);
   const sandbox = openSandbox(env, log);
   const connections = createConnections(env);
-  const mcp = createMcpServers({
-    version: packageVersion(),
-    home,
-    env,
-    runner: sandbox,
-    log,
-    program: process.argv[1] ?? null,
+  const mcp = lazily(async () => {
+    const { createMcpServers } = await import('../mcp-client/index.js');
+    const program = process.argv[1] ?? null;
+    return createMcpServers({ version: packageVersion(), home, env, runner: sandbox, log, program });
   });
   let ripgrep: string[] | null = null;
   const deps: AgentDeps = {
@@ -70,7 +68,7 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
         contextWindow: config.model_context_window,
       }),
     restoreConfig: stored => restoreConfig(load, stored),
-    mcp,
+    mcp: mcp.get,
     tracer,
     warn: (message, place) => log('warn', message, place),
   };
@@ -79,8 +77,12 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
     threads,
     sandbox,
     modelInfo: deps.modelInfo,
+    prepare: async config => {
+      prepareTools(config, deps.modelInfo(config));
+      await preloadProvider(config.provider, connections);
+    },
     close: async () => {
-      await Promise.all([threads.close(), mcp.close()]);
+      await Promise.all([threads.close(), mcp.made()?.then(servers => servers.close())]);
       await sandbox.close();
       connections.close();
     },

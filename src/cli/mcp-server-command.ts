@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { type Config, ConfigCache, flattenCallConfig, type LoadOptions, loadConfig } from '../config/index.js';
 import { type CodexCall, reserveStdout, serveMcp } from '../mcp-server/index.js';
-import { packageVersion, stackOf, within } from '../util/index.js';
+import { lazily, packageVersion, stackOf, within } from '../util/index.js';
 import type { WiredAgent } from './agent-wiring.js';
 import type { Boot } from './boot/boot.js';
 import { launchFolder } from './launch-folder.js';
@@ -41,6 +41,8 @@ export async function runMcpServer(flags: ConfigFlags, boot: Boot): Promise<void
     const [{ wireAgent }, { tracer }] = await Promise.all([import('./agent-wiring.js'), observation.get()]);
     if (agent !== null) return agent;
     agent = wireAgent({ env, load: base, log, tracer });
+    // Why it can't be done is told by the call that needs it.
+    await agent.prepare(config).catch(() => {});
     // Counted from the start of the process.
     const duration = Math.round(performance.now());
     tracer.event('codex.startup_phase', { phase: 'agent', status: 'ready', duration_ms: duration });
@@ -94,18 +96,6 @@ function onceEach(tell: (text: string) => void): (texts: readonly string[]) => v
 
 async function closeOf(part: { close(ms: number): Promise<void> } | null, ms = 0): Promise<void> {
   await part?.close(ms);
-}
-
-/** Something that is made when it is first asked for. */
-function lazily<T>(make: () => Promise<T>): { get: () => Promise<T>; made: () => Promise<T> | null } {
-  let made: Promise<T> | null = null;
-  return {
-    get: () => {
-      made ??= make();
-      return made;
-    },
-    made: () => made,
-  };
 }
 
 /** Milliseconds that are left of `ms` from now on. */

@@ -74,8 +74,8 @@ class Check {
   }
 
   #value(raw: unknown, node: ValueKey, path: Path): unknown {
-    const result = this.#options.typeOf(node).safeParse(raw, { jitless: true });
-    if (!result.success) {
+    const result = node.plain?.(raw) ? null : this.#options.typeOf(node).safeParse(raw, { jitless: true });
+    if (result?.success === false) {
       const before = this.issues.length;
       for (const issue of result.error.issues) this.#fromZod(issue, raw, path);
       if (this.issues.slice(before).some(issue => issue.kind === 'invalid')) return undefined;

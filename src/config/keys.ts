@@ -12,6 +12,8 @@ export type ValueKey<T = unknown> = {
   readonly kind: 'value';
   readonly doc: string;
   readonly type: () => z.ZodType<T>;
+  /** True for values that are of the type beyond doubt: for the simplest ones it need not be made. */
+  plain?(value: unknown): boolean;
   /** As it is shown in the reference. */
   readonly default: string | null;
   /** Makes the paths in a value absolute. */
@@ -50,13 +52,21 @@ export function value<T>(
   return { kind: 'value', doc, type, default: fallback, ...(resolve === undefined ? {} : { resolve }) };
 }
 
+/** The same key with a test for plain values. */
+export function plainly<T>(key: ValueKey<T>, plain: (value: unknown) => boolean): ValueKey<T> {
+  return { ...key, plain };
+}
+
+const isText = (value: unknown) => typeof value === 'string' && value !== '';
+
 export function path(doc: string, fallback: string | null = null): ValueKey<string> {
-  return value(
+  const key = value(
     doc,
     () => z.string().min(1),
     fallback,
     (one, absolute) => absolute(one),
   );
+  return plainly(key, isText);
 }
 
 export function paths(doc: string, fallback: string | null = null): ValueKey<string[]> {
@@ -81,9 +91,21 @@ export function map<N extends KeyNode>(
   return { kind: 'map', doc, name, each, ...(resolveName === undefined ? {} : { resolveName }) };
 }
 
-export const text = (doc: string, fallback: string | null = null) => value(doc, () => z.string(), fallback);
-export const name = (doc: string, fallback: string | null = null) => value(doc, () => z.string().min(1), fallback);
-export const flag = (doc: string, fallback: boolean) => value(doc, () => z.boolean(), String(fallback));
+export const text = (doc: string, fallback: string | null = null) =>
+  plainly(
+    value(doc, () => z.string(), fallback),
+    isText,
+  );
+export const name = (doc: string, fallback: string | null = null) =>
+  plainly(
+    value(doc, () => z.string().min(1), fallback),
+    isText,
+  );
+export const flag = (doc: string, fallback: boolean) =>
+  plainly(
+    value(doc, () => z.boolean(), String(fallback)),
+    one => typeof one === 'boolean',
+  );
 export const count = (doc: string, fallback: string | null = null) =>
   value(doc, () => z.number().int().min(0).max(Number.MAX_SAFE_INTEGER), fallback);
 export const tokens = (doc: string, fallback: string | null = null) =>
@@ -100,5 +122,9 @@ export function oneOf<const T extends readonly [string, ...string[]]>(
   allowed: T,
   fallback: string | null = null,
 ): ValueKey<T[number]> {
-  return value<T[number]>(doc, () => z.enum(allowed), fallback);
+  const words: readonly unknown[] = allowed;
+  return plainly(
+    value<T[number]>(doc, () => z.enum(allowed), fallback),
+    one => words.includes(one),
+  );
 }

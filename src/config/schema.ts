@@ -12,6 +12,7 @@ import {
   oneOf,
   path,
   paths,
+  plainly,
   seconds,
   table,
   text,
@@ -68,6 +69,7 @@ const modelKeys = {
   openai_base_url: name('Base URL of the built-in provider openai.', 'https://api.openai.com/v1'),
 } as const;
 
+const APPROVAL_POLICIES = ['untrusted', 'on-failure', 'on-request', 'never'] as const;
 const granular = () =>
   z.strictObject({
     granular: z.strictObject({
@@ -80,10 +82,13 @@ const granular = () =>
   });
 
 const safetyKeys = {
-  approval_policy: value(
-    'When a person is asked: `untrusted`, `on-request`, `never`, or `{ granular = { sandbox_approval, rules, mcp_elicitations } }`, where a category that is false turns its questions into refusals (`request_permissions` and `skill_approval` are taken as well; no such questions are asked). `on-failure` means `on-request`.',
-    () => z.union([z.enum(['untrusted', 'on-failure', 'on-request', 'never']), granular()]),
-    'on-request; `never` in `exec`',
+  approval_policy: plainly(
+    value(
+      'When a person is asked: `untrusted`, `on-request`, `never`, or `{ granular = { sandbox_approval, rules, mcp_elicitations } }`, where a category that is false turns its questions into refusals (`request_permissions` and `skill_approval` are taken as well; no such questions are asked). `on-failure` means `on-request`.',
+      () => z.union([z.enum(APPROVAL_POLICIES), granular()]),
+      'on-request; `never` in `exec`',
+    ),
+    one => APPROVAL_POLICIES.some(policy => policy === one),
   ),
   sandbox_mode: oneOf(
     'What commands and patches may touch.',

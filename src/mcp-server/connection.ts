@@ -37,8 +37,6 @@ export type ConnectionOptions = {
   readonly log: (message: string) => void;
   /** Loads what is heavy. */
   readonly openSession: (era: Era) => Promise<Session>;
-  /** The client said hello in this way: a good moment to load what the first call will need. */
-  readonly onGreeting: () => void;
 };
 
 export class Connection {
@@ -102,8 +100,7 @@ export class Connection {
     if (problem !== null) return this.#fail(request.id, INVALID_PARAMS, `Invalid request: ${problem}.`);
     switch (request.method) {
       case 'server/discover':
-        this.#answer(request.id, discoverResult(this.#info));
-        return this.#options.onGreeting();
+        return this.#answer(request.id, discoverResult(this.#info));
       case 'tools/list':
         return this.#answer(request.id, toolsListResult('modern', this.#info));
       default:
@@ -144,7 +141,6 @@ export class Connection {
     const result = initializeResult(params.protocolVersion, this.#info);
     this.#protocolVersion = String(result.protocolVersion);
     this.#answer(id, result);
-    this.#options.onGreeting();
   }
 
   /** Notifications are never answered; the only one that means something here is a cancellation. */

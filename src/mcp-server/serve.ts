@@ -11,13 +11,11 @@ import { errorResponse, INVALID_REQUEST } from './message.js';
 import type { Session } from './session.js';
 import type { ToolCalls } from './tool-calls.js';
 
-/** What the first call needs is loaded this long after the greeting, unless the call comes first. */
-const PRELOAD_DELAY_MS = 10;
 /** When closing, a client that still reads gets this long to take what was written. */
 const FLUSH_MS = 300;
 
 export type ServeOptions = {
-  /** All threads. Called when a first thread is needed, or shortly after the client said hello; may load heavy code. */
+  /** All threads. Called before the first message is read, and again by calls after a failure; may load heavy code. */
   readonly threads: () => Promise<ThreadManager>;
   /** The configuration of a new thread. An error it throws is shown to the caller by its message. */
   readonly resolveConfig: (call: CodexCall) => Config | Promise<Config>;
@@ -33,11 +31,6 @@ export type ServeOptions = {
   readonly settings: Config['mcp_server'];
   /** Told of each call; default: nobody is. May load heavy code. */
   readonly tracer?: () => Promise<Tracer>;
-  /**
-   * What is loaded before the first message is read. `nothing` (default): the greeting comes as early as possible, a
-   * call right behind it waits for the rest. `session`: the protocol library too. `threads`: all a first call needs.
-   */
-  readonly loadFirst?: 'nothing' | 'session' | 'threads';
   /** Signs what a client carries between two calls of one turn; default: random, good for this process. */
   readonly stateSecret?: Uint8Array;
 };
@@ -65,7 +58,6 @@ class Serving {
   readonly #connection: Connection;
   #threads: Promise<ThreadManager> | null = null;
   #heavy: Promise<Heavy> | null = null;
-  #preload: NodeJS.Timeout | undefined;
   #closing: Promise<void> | null = null;
   #resolveGone: () => void = () => {};
 
@@ -84,15 +76,12 @@ class Serving {
       version: options.version,
       log: options.log,
       openSession: async era => (await this.#load()).openSession(era),
-      onGreeting: () => this.#preloadSoon(),
     });
-    if (options.loadFirst === undefined || options.loadFirst === 'nothing') this.#read();
     // What can't be loaded is reported to the call that needs it.
-    else
-      this.#loadAll(options.loadFirst).then(
-        () => this.#read(),
-        () => this.#read(),
-      );
+    this.#loadAll().then(
+      () => this.#read(),
+      () => this.#read(),
+    );
   }
 
   #read(): void {
@@ -105,9 +94,10 @@ class Serving {
     });
   }
 
-  async #loadAll(what: 'session' | 'threads'): Promise<void> {
+  /** Before the first message is read: a call right behind the greeting would wait for the same. */
+  async #loadAll(): Promise<void> {
     await this.#load();
-    if (what === 'threads') await this.#loadThreads();
+    await this.#loadThreads();
   }
 
   close(): Promise<void> {
@@ -116,7 +106,6 @@ class Serving {
   }
 
   async #close(): Promise<void> {
-    clearTimeout(this.#preload);
     this.#reader?.close();
     try {
       const calls = this.#heavy && (await this.#heavy).calls;
@@ -128,13 +117,6 @@ class Serving {
       this.#options.log(`closing: ${stackOf(error)}`);
     }
     this.#resolveGone();
-  }
-
-  #preloadSoon(): void {
-    this.#preload ??= setTimeout(() => {
-      // What can't be loaded is reported to the call that needs it.
-      this.#loadAll('threads').catch(() => {});
-    }, PRELOAD_DELAY_MS);
   }
 
   /** Loads the protocol library and what stands on it, once. */

@@ -13,6 +13,8 @@ import { flatHeaders, type HttpRequest, type HttpResponse } from './http.js';
 
 /** Sends requests. Rejects with the network error; its owner calls `close`. */
 export interface Connections {
+  /** Loads what requests to such a URL need. Rejects with SettingsError. */
+  prepare(url: URL): Promise<void>;
   send(request: HttpRequest): Promise<HttpResponse>;
   close(): void;
 }
@@ -41,6 +43,9 @@ export function createConnections(env: Env): Connections {
     return client;
   };
   return {
+    async prepare(url) {
+      await clientFor(url.protocol);
+    },
     async send(request) {
       return (await clientFor(request.url.protocol)).send(request);
     },

@@ -9,4 +9,4 @@ export { SettingsError } from './errors.js';
 export { familyOf } from './families.js';
 export { login, loginStatus, logout, storedKey } from './key-store.js';
 export { modelInfo } from './model-info.js';
-export { createProvider, type ProviderDeps } from './provider.js';
+export { createProvider, type ProviderDeps, preloadProvider } from './provider.js';

@@ -62,9 +62,18 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
   };
 }
 
+/** Loads what the first request to this provider would wait for. Rejects where there can be none. */
+export async function preloadProvider(settings: ProviderSettings, connections: Connections): Promise<void> {
+  await Promise.all([
+    loadWire(settings.wire_api),
+    import('./server-events.js'),
+    connections.prepare(endpoint(settings, '')),
+  ]);
+}
+
 /** The module of a wire API, loaded when it is first needed. */
-async function loadWire(settings: ProviderSettings): Promise<Wire> {
-  switch (settings.wire_api) {
+async function loadWire(api: ProviderSettings['wire_api']): Promise<Wire> {
+  switch (api) {
     case 'responses':
       return (await import('./responses/wire.js')).responsesWire;
     case 'chat':
@@ -76,7 +85,7 @@ async function loadWire(settings: ProviderSettings): Promise<Wire> {
 
 async function* answer(service: Service, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   if (signal.aborted) return yield { type: 'failed', error: ABORTED };
-  const wire = await loadWire(service.settings);
+  const wire = await loadWire(service.settings.wire_api);
   const context = { request, settings: service.settings, lessons: service.lessons };
   const first = wire.encode(context);
   const url = urlOf(service.settings, first.path);

@@ -10,6 +10,7 @@ export type { FileComparison, FileState } from './git-diff.js';
 export * from './git-environment.js';
 export * from './json.js';
 export * from './keyring.js';
+export * from './lazily.js';
 export * from './line-splitter.js';
 export * from './load-diffs.js';
 export * from './pattern.js';

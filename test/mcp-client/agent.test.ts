@@ -13,7 +13,7 @@ const program = path.join(import.meta.dirname, '../fixtures/mcp-servers/scripted
 type Spec = { readonly name?: string; readonly server: object; readonly more?: string };
 
 function agentWith(servers: readonly Spec[], answers: readonly ModelAnswerScript[]): AgentWorld {
-  const deps: { mcp?: McpServers } = {};
+  const deps: { mcp?: () => Promise<McpServers> } = {};
   const world = new AgentWorld(answers, { deps });
   const mcp = createMcpServers({
     version: '0.0.0',
@@ -23,7 +23,7 @@ function agentWith(servers: readonly Spec[], answers: readonly ModelAnswerScript
     log: (level, message) => world.log.push(`${level} ${message}`),
     program: null,
   });
-  deps.mcp = mcp;
+  deps.mcp = () => Promise.resolve(mcp);
   onTestFinished(() => mcp.close());
   const toml = servers.map(
     ({ name = 'fk', server, more = '' }) =>

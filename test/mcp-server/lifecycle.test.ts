@@ -236,11 +236,10 @@ describe('messages', () => {
 });
 
 describe('what is loaded first', () => {
-  test.each(['nothing', 'session', 'threads'] as const)('%s: the client is served all the same', async loadFirst => {
+  test('is all that the first call needs', async () => {
     const order: string[] = [];
     const threads = new ScriptedThreads();
     const other = startServer({
-      loadFirst,
       threads: () => {
         order.push('threads');
         return Promise.resolve(threads);
@@ -249,12 +248,12 @@ describe('what is loaded first', () => {
     await other.client.initialize();
     order.push('greeting');
     expect((await other.client.call('codex', { prompt: 'x' })).result.structuredContent.content).toBe('said: x');
-    expect(order).toEqual(loadFirst === 'threads' ? ['threads', 'greeting'] : ['greeting', 'threads']);
+    expect(order).toEqual(['threads', 'greeting']);
     await other.server.close();
   });
 
   test('threads that can not be loaded do not keep the client from being greeted', async () => {
-    const other = startServer({ loadFirst: 'threads', threads: () => Promise.reject(new Error('no disk')) });
+    const other = startServer({ threads: () => Promise.reject(new Error('no disk')) });
     expect((await other.client.initialize()).result.protocolVersion).toBe('2025-06-18');
     await other.server.close();
   });

@@ -114,7 +114,7 @@ export class AgentWorld {
       shell: '/bin/sh',
       extraPath: () => [],
       sandbox: this.sandbox,
-      mcp: this.#servers,
+      mcp: () => Promise.resolve(this.#servers),
       grammar: createShellGrammarLoader(),
       createProvider: () => this.provider,
       modelInfo: () => ({ ...SCRIPTED_MODEL, ...this.#model }),

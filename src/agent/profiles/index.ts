@@ -4,4 +4,4 @@
  */
 export { chooseProfile } from './choose-profile.js';
 export type { Profile } from './profile.js';
-export { createThreadProfile, type ThreadProfile } from './thread-profile.js';
+export { createThreadProfile, prepareTools, type ThreadProfile } from './thread-profile.js';

@@ -5,6 +5,8 @@ import type { Tool } from '../../tools/index.js';
 import { chooseProfile } from './choose-profile.js';
 import type { Profile } from './profile.js';
 
+type ThreadProfileConfig = Pick<Config, 'harness' | 'model' | 'features'>;
+
 export type ThreadProfile = {
   readonly profile: Profile;
   /** Why no turn can be run. */
@@ -13,9 +15,14 @@ export type ThreadProfile = {
   readonly tools: () => readonly Tool[];
 };
 
+/** Makes the tools that threads of this kind have, and their descriptions: what the first thread would wait for. */
+export function prepareTools(config: ThreadProfileConfig, model: ModelInfo): void {
+  for (const tool of createThreadProfile(config, model, null).tools()) void tool.spec;
+}
+
 /** `stored`: the name that was stored with the thread; null for a new one. */
 export function createThreadProfile(
-  config: Pick<Config, 'harness' | 'model' | 'features'>,
+  config: ThreadProfileConfig,
   model: ModelInfo,
   stored: string | null,
 ): ThreadProfile {

@@ -19,9 +19,14 @@ const CHECKSUM_BYTES = 4;
  * `appDir`: absolute path of the bundle. `cacheDir`: where the code cache lies; it must be a folder below the
  * installation, never a temporary or per-user one: V8 runs what is in it, and a command in the agent's sandbox may
  * write to /tmp and the like. Whoever can write to the installation can change the program itself.
+ * `pack`: the file that holds copies of many others, for commands that need them all; null: each file by itself.
  * `load` gives the exports of one file of the bundle.
  */
-export function createAppLoader(appDir: string, cacheDir: string): Boot & { load: (name: string) => unknown } {
+export function createAppLoader(
+  appDir: string,
+  cacheDir: string,
+  pack: string | null,
+): Boot & { load: (name: string) => unknown } {
   const nodeRequire = createRequire(join(appDir, 'main.js'));
   // Without these two (Node before 20.15) there is no cache, and Node loads the files itself.
   const crc32 = zlib.crc32;
@@ -38,23 +43,28 @@ export function createAppLoader(appDir: string, cacheDir: string): Boot & { load
     { resolve: nodeRequire.resolve, cache: nodeRequire.cache, main: nodeRequire.main },
   );
 
-  const load = (name: string): unknown => {
-    const known = modules.get(name);
-    if (known !== undefined) return known.exports;
+  /** Runs a script of the bundle. `frame` puts around its text what it needs to be an expression. */
+  const evaluate = (name: string, frame: (text: string) => string): unknown => {
     const filename = join(appDir, name);
-    // The build writes ASCII only, and V8 keeps such a string in half the memory.
-    const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(filename, 'latin1')}\n})`;
     const cachedData = readCache(join(cacheDir, name), crc32);
-    const script = new Script(source, {
+    // The build writes ASCII only, and V8 keeps such a string in half the memory.
+    const script = new Script(frame(readFileSync(filename, 'latin1')), {
       filename,
       importModuleDynamically,
       ...(cachedData === undefined ? {} : { cachedData }),
     });
     loaded.push({ name, script, saved: cachedData !== undefined && script.cachedDataRejected === false });
+    return script.runInThisContext();
+  };
+
+  const packed = pack === null ? {} : (evaluate(pack, text => text) as Readonly<Record<string, Wrapper>>);
+  const load = (name: string): unknown => {
+    const known = modules.get(name);
+    if (known !== undefined) return known.exports;
+    const run = packed[name] ?? (evaluate(name, moduleFunction) as Wrapper);
     const module = { exports: {} };
     modules.set(name, module);
-    const run = script.runInThisContext() as Wrapper;
-    run(module.exports, appRequire, module, filename, appDir);
+    run(module.exports, appRequire, module, join(appDir, name), appDir);
     return module.exports;
   };
 
@@ -66,6 +76,11 @@ export function createAppLoader(appDir: string, cacheDir: string): Boot & { load
     }
   };
   return { load, saveCodeCache };
+}
+
+/** A file as what a pack holds of it (scripts/build/pack.ts). */
+function moduleFunction(text: string): string {
+  return `(function(exports,require,module,__filename,__dirname){${text}\n})`;
 }
 
 /** V8 crashes on a damaged cache instead of rejecting it, so a checksum stands behind the data. */

@@ -10,3 +10,6 @@ export type Boot = {
 
 /** The contract of the bundled program: the built file of `src/cli/main.ts` exports `main` of this type. */
 export type Main = (argv: readonly string[], boot: Boot) => Promise<void>;
+
+/** The file of the bundle that holds copies of all files that turns need. */
+export const PACK = 'turn.pack.js';

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { createAppLoader } from './app-loader.js';
-import type { Main } from './boot.js';
+import { type Main, PACK } from './boot.js';
 
 // Put in by the build: changes whenever a file of the bundle does, so that no cache outlives its source.
 declare const __INTERPRETER_BUILD_ID__: string;
@@ -19,7 +19,10 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
 }
 
 const engine = `${process.version}-${process.arch}-${process.versions.v8}`;
-const loader = createAppLoader(join(__dirname, 'app'), join(__dirname, '.cache', __INTERPRETER_BUILD_ID__, engine));
+// What runs turns needs much of the program at once, and one large file is read faster than many small ones.
+const pack = /^(mcp-server|exec|e)$/.test(process.argv[2] || '') ? PACK : null;
+const cacheDir = join(__dirname, '.cache', __INTERPRETER_BUILD_ID__, engine);
+const loader = createAppLoader(join(__dirname, 'app'), cacheDir, pack);
 // The build sets this for the one run that warms the cache up; in use the program saves when it is idle.
 if (process.env.INTERPRETER_SAVE_CODE_CACHE === 'at-exit') process.on('exit', loader.saveCodeCache);
 const { main } = loader.load('main.js') as { main: Main };
