@@ -7,8 +7,10 @@ import { uuidv7 } from 'uuidv7';
 import { NO_USAGE } from '../src/protocol/index.js';
 import { createRollout } from '../src/rollout/index.js';
 import { median, milliseconds, type Table } from './measure.js';
+import { command, say, startModel } from './model.js';
+import { makePlace, type Place } from './place.js';
 import { turnLines } from './rollout-home.js';
-import { BenchServer, makePlace, type Place, say, startModel } from './thread-server.js';
+import { BenchServer } from './thread-server.js';
 
 export const name = 'threads';
 
@@ -51,14 +53,9 @@ async function repeat<T>(once: () => Promise<T>): Promise<T[]> {
 
 /** Medians of turns 2 to 6 and 198 to 202, less the time in the model. */
 async function longThread(): Promise<[number, number]> {
-  const command = { cmd: 'head -c 3000 /dev/zero | tr "\\0" x', login: false };
   const model = await startModel(input => {
     const answered = input.at(-1)?.type === 'function_call_output';
-    if (answered) return [say('done '.repeat(200))];
-    const id = `call_${input.length}`;
-    return [
-      { type: 'function_call', id: `fc_${id}`, call_id: id, name: 'exec_command', arguments: JSON.stringify(command) },
-    ];
+    return [answered ? say('done '.repeat(200)) : command('head -c 3000 /dev/zero | tr "\\0" x', String(input.length))];
   });
   const place = await makePlace(model);
   const server = await BenchServer.start(place);
