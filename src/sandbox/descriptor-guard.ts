@@ -3,7 +3,7 @@
  * and the terminals of other commands, which their library does not close on exec. A sandboxed command could act
  * through them, so every child gets /dev/null in their place, or has them closed.
  */
-import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 
 const O_CLOEXEC = 0o2000000;
 
@@ -13,7 +13,7 @@ export class DescriptorGuard {
 
   /** The numbers above 2 that are not closed on exec. Looked up once, and again after `refresh`. */
   get leaking(): readonly number[] {
-    this.#leaking ??= findLeaking();
+    this.#leaking ??= withoutUnreachable(findLeaking());
     return this.#leaking;
   }
 
@@ -37,6 +37,22 @@ export class DescriptorGuard {
 
 function findLeaking(): number[] {
   return listDescriptors().filter(fd => fd > 2 && !isClosedOnExec(fd));
+}
+
+/**
+ * Those beyond our own limit were opened before the limit was lowered. A child can't be given anything in their place,
+ * so they are closed here: nothing of ours can have such a number.
+ */
+function withoutUnreachable(leaking: readonly number[]): number[] {
+  if (leaking.length === 0) return [];
+  const limit = descriptorLimit();
+  for (const fd of leaking) if (fd >= limit) closeSync(fd);
+  return leaking.filter(fd => fd < limit);
+}
+
+function descriptorLimit(): number {
+  const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
 function listDescriptors(): number[] {

@@ -9,14 +9,15 @@ import { FULL, makePlace, type Place, processesWith, uniqueSeconds, until, works
 
 /** Starts the command in a process of its own. `extra`: a further descriptor that it inherits. */
 function start(place: Place, policy: SandboxPolicy, argv: string[], extra?: number): ChildProcess {
-  const orders = JSON.stringify({ home: place.home, cwd: place.ws, policy });
-  return spawn(
-    process.execPath,
-    ['--import', 'tsx', join(import.meta.dirname, 'fixture-command.ts'), orders, ...argv],
-    {
-      stdio: ['pipe', 'pipe', 'pipe', ...(extra === undefined ? [] : [extra])],
-    },
-  );
+  return spawn(process.execPath, orders(place, policy, argv), {
+    stdio: ['pipe', 'pipe', 'pipe', ...(extra === undefined ? [] : [extra])],
+  });
+}
+
+/** The arguments of Node. */
+function orders(place: Place, policy: SandboxPolicy, argv: string[]): string[] {
+  const text = JSON.stringify({ home: place.home, cwd: place.ws, policy });
+  return ['--import', 'tsx', join(import.meta.dirname, 'fixture-command.ts'), text, ...argv];
 }
 
 type Outcome = { code: number | null; stdout: string; stderr: string };
@@ -90,6 +91,16 @@ describeIf('bubblewrap', 'interpreter sandbox', () => {
     const fd = openSync(file, 'a');
     await finish(start(place, workspaceWrite(), ['bash', '-c', 'echo pwn >&3'], fd));
     closeSync(fd);
+    expect(readFileSync(file, 'utf8')).toBe('');
+  });
+
+  test('runs although it was started with a descriptor beyond its limit', async () => {
+    const place = makePlace();
+    const file = join(place.outside, 'f');
+    const command = orders(place, workspaceWrite(), ['bash', '-c', 'echo ran; echo pwn >&900']);
+    const limited = ['-c', 'exec 900>>"$0"; ulimit -n 512; exec "$@"', file, process.execPath, ...command];
+    const outcome = await finish(spawn('bash', limited));
+    expect(outcome).toMatchObject({ code: 1, stdout: 'ran\n' });
     expect(readFileSync(file, 'utf8')).toBe('');
   });
 });
