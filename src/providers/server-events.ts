@@ -1,6 +1,5 @@
 /** A response body -> the server-sent events in it. */
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { createParser } from 'eventsource-parser';
 import { IdleError } from './errors.js';
 
@@ -25,13 +24,14 @@ export async function* serverEvents(body: Readable, idleMs: () => number): Async
       if (error.type === 'max-buffer-size-exceeded') fault = error;
     },
   });
-  const text = new StringDecoder('utf8');
+  // Takes away the byte order mark before the first event as well.
+  const text = new TextDecoder();
   const chunks: AsyncIterator<Buffer> = body.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
       const { done, value } = await nextWithin(chunks, body, idleMs());
       // Some servers leave out the blank line behind their last event.
-      parser.feed(done ? '\n\n' : text.write(value));
+      parser.feed(done ? '\n\n' : text.decode(value, { stream: true }));
       if (fault) throw fault;
       if (events.length > 0) {
         const batch = events;
@@ -76,13 +76,13 @@ export function releaseBody(body: Readable, complete: boolean): void {
 /** A body as text, at most `limit` characters of it. */
 export async function bodyText(body: Readable, limit: number, idleMs: number): Promise<string> {
   let text = '';
-  const decoder = new StringDecoder('utf8');
+  const decoder = new TextDecoder();
   const chunks: AsyncIterator<Buffer> = body.iterator({ destroyOnReturn: false });
   try {
     while (text.length < limit) {
       const { done, value } = await nextWithin(chunks, body, idleMs);
       if (done) break;
-      text += decoder.write(value);
+      text += decoder.decode(value, { stream: true });
     }
   } finally {
     await chunks.return?.();

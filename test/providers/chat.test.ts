@@ -209,6 +209,11 @@ describe('the end of an answer', () => {
     expect((await send([chunk({ content: 'hello' })])).last).toMatchObject({ error: { kind: 'stream_disconnected' } });
   });
 
+  test('a byte order mark before the first piece takes nothing of it away', async () => {
+    const result = await send([`\uFEFF${chunk({ content: 'first' })}`, chunk({ content: ', second' }, 'stop'), DONE]);
+    expect(result.text).toBe('first, second');
+  });
+
   test('an end mark inside a call is a broken stream', async () => {
     const result = await send([calls({ index: 0, id: 'a', function: exec('{"cmd":"l') }), DONE]);
     expect(result.items).toEqual([]);
