@@ -43,7 +43,7 @@ class Check {
     for (const [key, raw] of Object.entries(table)) {
       const node = Object.hasOwn(keys, key) ? keys[key] : undefined;
       const here = [...path, key];
-      if (node === undefined) this.#stranger(here, keys, pattern);
+      if (node === undefined) this.#stranger(raw, here, keys, pattern);
       else this.#keep(kept, key, this.#node(raw, node, here, pattern + key));
     }
     return makeTable(kept);
@@ -87,10 +87,11 @@ class Check {
     if (checked !== undefined) kept.push([key, checked]);
   }
 
-  #stranger(path: Path, siblings: Keys, pattern: string): void {
+  #stranger(raw: unknown, path: Path, siblings: Keys, pattern: string): void {
     const key = String(path.at(-1));
     if (KNOWN_KEYS.has(pattern + key)) {
-      this.#idle(path);
+      if (isTable(raw) && hasKnownBelow(pattern + key)) this.table(raw, {}, path, `${pattern}${key}.`);
+      else this.#idle(path);
       return;
     }
     const near = nearestKey(key, Object.keys(siblings));
@@ -221,4 +222,8 @@ function article(expected: string): string {
     default:
       return expected;
   }
+}
+
+function hasKnownBelow(pattern: string): boolean {
+  return [...KNOWN_KEYS].some(key => key.startsWith(`${pattern}.`));
 }

@@ -1,6 +1,7 @@
 /**
  * Keys of the reference (its documented config.toml) that are accepted and do nothing here: a file written for it
- * loads with one warning per key. `*` stands for a name chosen by the person. What lies below a key is not looked at.
+ * loads with one warning per key. `*` stands for a name chosen by the person. What lies below a key is looked at
+ * where keys below it are listed as well.
  */
 export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...below(
@@ -20,6 +21,10 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set([
     personality plan_mode_reasoning_effort plugins realtime responses_api_metadata
     suppress_unstable_features_warning tool_suggest tools tui windows windows_wsl_setup_acknowledged zsh_path
   `,
+  ),
+  ...below(
+    'tools.',
+    'default_mode_request_user_input experimental_request_user_input update_plan view_image web_search web_search_request',
   ),
   ...below(
     'model_providers.*.',

@@ -161,6 +161,15 @@ describe('unknown keys', () => {
     }
   });
 
+  test('a key in a table without effect is known or not', () => {
+    const world = new World();
+    const file = world.config('[tools]\nweb_search = true\nfoo = true\n');
+    const unknown = 'unknown configuration field `tools.foo`';
+    expect(world.load().warnings).toEqual([`${file}:2: \`tools.web_search\` is accepted but has no effect here`]);
+    expect(world.failure({ strict: true })).toContain(`~/home/config.toml:3:1: ${unknown}`);
+    expect(world.failure({ c: ['tools.foo=1'] })).toContain(unknown);
+  });
+
   test('a misspelled feature in a file is worth a warning', () => {
     const world = new World();
     const file = world.config('[features]\nunifed_exec = false\n');
