@@ -260,7 +260,7 @@ function deniedText({ by, reason }: ApprovalDecision & { type: 'denied' }): stri
     case 'policy':
       return `Not done: this needs approval, and nobody can be asked (${reason}). This is a matter of policy, not a person's wish. Continue without it, or say in your final message what needs approval.`;
     case 'timeout':
-      return `Not done: nobody answered the approval request in time (${reason}). Continue without it, or say in your final message what needs approval.`;
+      return `Not done: nobody answered the approval request in time (${reason}). This is a matter of policy, not a person's wish. Continue without it, or say in your final message what needs approval.`;
   }
 }
 

@@ -65,13 +65,16 @@ export class Connection {
     const message = parseLine(line);
     switch (message.type) {
       case 'invalid':
-        return this.#options.writer.send(errorResponse(message.id, message.code, message.message));
+        this.#options.writer.send(errorResponse(message.id, message.code, message.message));
+        // An open question with this id gets an answer that says nothing, which counts as no.
+        if (message.reply && message.id !== null) this.#reply(message.id, { result: {} });
+        return;
       case 'request':
         return this.#request(message);
       case 'notification':
         return this.#notification(message.method, message.params);
       case 'response':
-        return this.#toOpenSession('legacy', { jsonrpc: '2.0', id: message.id, ...message.outcome });
+        return this.#reply(message.id, message.outcome);
     }
   }
 
@@ -168,6 +171,11 @@ export class Connection {
         this.#fail(id, INTERNAL_ERROR, 'Internal error: the server could not load its protocol library.');
       },
     );
+  }
+
+  /** To the request of ours that has this id; ids of none are ignored there. */
+  #reply(id: RequestId, outcome: (Incoming & { type: 'response' })['outcome']): void {
+    this.#toOpenSession('legacy', { jsonrpc: '2.0', id, ...outcome });
   }
 
   #toOpenSession(era: Era, message: Parameters<Session['deliver']>[0]): void {

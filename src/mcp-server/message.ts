@@ -10,7 +10,8 @@ export type Incoming =
   | { type: 'notification'; method: string; params: JsonObject }
   /** The answer to a request of ours, made well-formed: `error` has a code and a message, `result` is an object. */
   | { type: 'response'; id: RequestId; outcome: { result: JsonObject } | { error: { code: number; message: string } } }
-  | { type: 'invalid'; id: RequestId | null; code: number; message: string };
+  /** `reply`: it names no method, so that it may have been meant as the answer to a request of ours. */
+  | { type: 'invalid'; id: RequestId | null; code: number; message: string; reply: boolean };
 
 const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
@@ -26,7 +27,8 @@ export function parseLine(line: string): Incoming {
     value = JSON.parse(line);
   } catch (error) {
     const reason = messageOf(error);
-    return { type: 'invalid', id: null, code: PARSE_ERROR, message: `The line is not JSON: ${reason.slice(0, 200)}` };
+    const message = `The line is not JSON: ${reason.slice(0, 200)}`;
+    return { type: 'invalid', id: null, code: PARSE_ERROR, message, reply: false };
   }
   if (Array.isArray(value)) return invalid(null, 'Batches are not supported. Send one message per line.');
   if (!isObject(value)) return invalid(null, 'A message is a JSON object.');
@@ -37,6 +39,7 @@ function toMessage(value: JsonObject): Incoming {
   const id = isRequestId(value.id) ? value.id : null;
   if (value.jsonrpc !== '2.0') return invalid(id, '`jsonrpc` must be "2.0".');
   if (value.method === undefined && ('result' in value || 'error' in value)) return toResponse(value, id);
+  if (value.method === undefined) return { ...invalid(id, '`method` must be a string.'), reply: true };
   if (typeof value.method !== 'string') return invalid(id, '`method` must be a string.');
   const params = value.params ?? {};
   if (!isObject(params)) return invalid(id, '`params` must be an object.');
@@ -66,8 +69,8 @@ function toResponse(value: JsonObject, id: RequestId | null): Incoming {
   return { type: 'response', id, outcome: { error: { code, message } } };
 }
 
-function invalid(id: RequestId | null, message: string): Incoming {
-  return { type: 'invalid', id, code: INVALID_REQUEST, message };
+function invalid(id: RequestId | null, message: string): Incoming & { type: 'invalid' } {
+  return { type: 'invalid', id, code: INVALID_REQUEST, message, reply: false };
 }
 
 function isRequestId(value: unknown): value is RequestId {

@@ -320,7 +320,7 @@ describe('a client that can not be asked', () => {
     expect(decisions).toEqual([{ type: 'denied', by: 'policy', reason: expect.stringContaining('Method not found') }]);
   });
 
-  test.each([{ result: 'yes' }, { error: 'no' }, { result: [] }])(
+  test.each([{ result: 'yes' }, { error: 'no' }, { result: [] }, {}])(
     'because its answer is malformed: %j',
     async reply => {
       const { decisions } = await decide(command(), reply);
