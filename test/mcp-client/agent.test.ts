@@ -6,7 +6,7 @@ import { createMcpServers, type McpServers } from '../../src/mcp-client/index.js
 import type { ApprovalRequest, Approver, Event } from '../../src/protocol/index.js';
 import { AgentWorld, runTurn, type Turn } from '../support/agent-world.js';
 import { type ModelAnswerScript, outputOf } from '../support/scripted-provider.js';
-import { eventually } from './support.js';
+import { until } from '../support/until.js';
 
 const program = path.join(import.meta.dirname, '../fixtures/mcp-servers/scripted.mjs');
 
@@ -122,7 +122,7 @@ describe('a turn with servers', () => {
     const world = agentWith([{ server: { tools, log } }], [call('slow')]);
     const stop = new AbortController();
     const running = runTurn(await world.thread(), 'go', { signal: stop.signal });
-    await eventually(() => existsSync(log) && readFileSync(log, 'utf8').includes('"tools/call"'));
+    await until(() => existsSync(log) && readFileSync(log, 'utf8').includes('"tools/call"'));
     stop.abort();
     const turn = await running;
     expect(turn.status).toBe('aborted');

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LineClient } from '../mcp-server/line-client.js';
 import { ExecWorld } from '../support/exec-world.js';
+import { isAlive } from '../support/processes.js';
 import { answer } from '../support/scripted-answers.js';
-import { eventually, isAlive } from './support.js';
+import { until } from '../support/until.js';
 
 const program = path.join(import.meta.dirname, '../fixtures/mcp-servers/scripted.mjs');
 
@@ -53,17 +54,17 @@ describe('no server is left', () => {
     await client.initialize();
     const reply = await client.call('codex', { prompt: 'go', cwd: world.cwd });
     expect(reply.result.content[0].text).toBe('done');
-    await eventually(() => pids().length === 3);
+    await until(() => pids().length === 3);
     end(started);
     await ended;
-    expect(await eventually(() => pids().every(pid => !isAlive(pid)))).toBe(true);
+    expect(await until(() => pids().every(pid => !isAlive(pid)))).toBe(true);
   });
 
   test('by exec that is done', { timeout: 60_000 }, async () => {
     const { world, pids } = await stubbornWorld();
     expect(await world.exec(['go'])).toMatchObject({ code: 0 });
     expect(pids()).toHaveLength(3);
-    expect(await eventually(() => pids().every(pid => !isAlive(pid)))).toBe(true);
+    expect(await until(() => pids().every(pid => !isAlive(pid)))).toBe(true);
   });
 
   test('by exec that is killed while they start', { timeout: 60_000 }, async () => {
@@ -74,10 +75,10 @@ describe('no server is left', () => {
         started = child;
       },
     });
-    await eventually(() => pids().length === 3);
+    await until(() => pids().length === 3);
     started?.kill('SIGKILL');
     await ended;
-    expect(await eventually(() => pids().every(pid => !isAlive(pid)))).toBe(true);
+    expect(await until(() => pids().every(pid => !isAlive(pid)))).toBe(true);
   });
 });
 

@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../support/until.js';
 import { TestHttpServer } from './http-server.js';
-import { eventually, http, McpWorld } from './support.js';
+import { http, McpWorld } from './support.js';
 
 describe('a server over HTTP', () => {
   test('is called with its headers and its token, in one session, and is told when we leave', async () => {
@@ -94,7 +95,7 @@ describe('a server over HTTP', () => {
       http(server.url),
       http(server.url, { bearer_token_env_var: 'TOKEN' }, { name: 'in' }),
     ]);
-    await eventually(() => thread.state('fk').startsWith('failed'));
+    await until(() => thread.state('fk').startsWith('failed'));
     expect(thread.state('fk')).toContain('it wants a login; log in with `interpreter mcp login fk`');
     server.wantsScope = 'read write';
     expect((await thread.call('mcp__in__echo')).text).toContain('`interpreter mcp login in --scopes read,write`');

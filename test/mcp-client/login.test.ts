@@ -2,8 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type LogInOptions, LoginStore, logIn } from '../../src/mcp-client/index.js';
 import type { McpServerSettings } from '../../src/protocol/index.js';
+import { until } from '../support/until.js';
 import { TestLogin } from './login-server.js';
-import { eventually, http, McpWorld } from './support.js';
+import { http, McpWorld } from './support.js';
 
 /** A person who opens the address and says yes. */
 const browser = (url: string) => void fetch(url).catch(() => {});
@@ -147,7 +148,7 @@ describe('a login', () => {
     expect(await store.remove(LoginStore.key('fk', login.mcp.url))).toBe(true);
     expect(await store.remove(LoginStore.key('fk', login.mcp.url))).toBe(false);
     const thread = await world.thread([settings]);
-    await eventually(() => thread.state('fk').startsWith('failed'));
+    await until(() => thread.state('fk').startsWith('failed'));
     expect(thread.state('fk')).toContain('it wants a login');
   });
 });

@@ -6,7 +6,8 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import type { Span } from '../../src/util/index.js';
-import { eventually, http, McpWorld } from './support.js';
+import { until } from '../support/until.js';
+import { http, McpWorld } from './support.js';
 
 const program = path.join(import.meta.dirname, '../fixtures/mcp-servers/modern.mjs');
 
@@ -40,7 +41,7 @@ describe('the protocol of 2026-07-28', () => {
     const world = new McpWorld();
     const thread = await world.thread([world.program([program])]);
     await thread.call('mcp__fk__grow');
-    await eventually(() => thread.names().includes('mcp__fk__grown'));
+    await until(() => thread.names().includes('mcp__fk__grown'));
     expect((await thread.call('mcp__fk__grown')).text).toBe('grown');
   });
 

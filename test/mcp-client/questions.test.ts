@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ApprovalDecision } from '../../src/protocol/index.js';
 import type { ServerQuestion } from '../../src/tools/index.js';
-import { eventually, McpWorld } from './support.js';
+import { until } from '../support/until.js';
+import { McpWorld } from './support.js';
 
 const SCHEMA = {
   type: 'object',
@@ -73,7 +74,7 @@ describe('what else a server may ask for', () => {
     const roots = async (name: string) => (JSON.parse((await thread.call(name)).text) as { result: unknown }).result;
     expect(await roots('mcp__fk__t')).toEqual({ roots: [{ uri: `file://${world.cwd}`, name: world.cwd }] });
     expect(await roots('mcp__named__t')).toEqual({ roots: [{ uri: `file://${world.root}`, name: world.root }] });
-    const initialize = await eventually(() => world.seen().find(line => line['method'] === 'initialize'));
+    const initialize = await until(() => world.seen().find(line => line['method'] === 'initialize'));
     expect(initialize['params'].capabilities).toEqual({
       elicitation: { form: { applyDefaults: true }, url: {} },
       roots: {},

@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually, http, McpWorld, textOf } from './support.js';
+import { until } from '../support/until.js';
+import { http, McpWorld, textOf } from './support.js';
 
 const packages = path.join(import.meta.dirname, '../../node_modules/@modelcontextprotocol');
 const everything = path.join(packages, 'server-everything/dist/index.js');
@@ -50,7 +51,7 @@ describe('server-everything', () => {
     child.stderr.on('data', (chunk: Buffer) => {
       log += chunk.toString();
     });
-    await eventually(() => log.includes(String(port)));
+    await until(() => log.includes(String(port)));
     const world = new McpWorld();
     const thread = await world.thread([http(`http://127.0.0.1:${port}/mcp`, {}, { name: 'web' })]);
     expect((await thread.call('mcp__web__echo', { message: 'hello' })).text).toBe('Echo: hello');
@@ -68,7 +69,7 @@ describe('server-filesystem', () => {
     writeFileSync(path.join(world.cwd, 'b.txt'), 'elsewhere');
     const thread = await world.thread([world.program([filesystem, folder], { name: 'files' })]);
     const read = (file: string) => thread.call('mcp__files__read_text_file', { path: file });
-    await eventually(async () => (await read(path.join(folder, 'a.txt'))).text.startsWith('inside'));
+    await until(async () => (await read(path.join(folder, 'a.txt'))).text.startsWith('inside'));
     expect((await read(path.join(folder, 'a.txt'))).text).toBe('inside');
     expect(await read(path.join(world.cwd, 'b.txt'))).toMatchObject({ is_error: true });
     await thread.call('mcp__files__write_file', { path: path.join(folder, 'c.txt'), content: 'new' });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { eventually, http, McpWorld, server } from './support.js';
+import { until } from '../support/until.js';
+import { http, McpWorld, server } from './support.js';
 
 const missing = (name: string) => server({ type: 'stdio', command: '/nonexistent/x', args: [], env: {} }, { name });
 
@@ -11,9 +12,9 @@ describe('starting servers', () => {
     for (let i = 0; i < 3; i++) await world.thread([settings], { servers });
     expect(world.starts()).toBe(1);
     await world.thread([settings], { servers, cwd: world.root });
-    await eventually(() => world.starts() === 2);
+    await until(() => world.starts() === 2);
     await world.thread([world.scripted({ tools: [{ name: 'echo' }] }, { env: { A: 'b' } })], { servers });
-    await eventually(() => world.starts() === 3);
+    await until(() => world.starts() === 3);
   });
 
   test('dead servers cost a report and keep the others', async () => {
@@ -25,7 +26,7 @@ describe('starting servers', () => {
       world.scripted({ tools: [{ name: 'echo' }] }),
     ]);
     expect(thread.names()).toEqual(['mcp__fk__echo']);
-    await eventually(() => !thread.servers.reports().some(({ status }) => status.state === 'starting'));
+    await until(() => !thread.servers.reports().some(({ status }) => status.state === 'starting'));
     expect(thread.state('missing')).toBe('failed: /nonexistent/x: command not found.');
     expect(thread.state('dying')).toContain('its process ended with exit code 7; its log ends with: no licence');
     expect(thread.state('refused')).toMatch(/^failed: /);
@@ -124,7 +125,7 @@ describe('what is remembered of a server', () => {
     await world.thread([settings]);
     await world.close();
     const thread = await world.thread([settings]);
-    await eventually(() => thread.state('fk') === 'ready');
+    await until(() => thread.state('fk') === 'ready');
     expect(world.starts()).toBe(2);
   });
 
@@ -136,7 +137,7 @@ describe('what is remembered of a server', () => {
     await world.close();
     const thread = await world.thread([silent]);
     expect(thread.state('fk')).toBe('idle');
-    await eventually(() => thread.state('fk').startsWith('failed'));
+    await until(() => thread.state('fk').startsWith('failed'));
   });
 
   test('is given up for what the server says', async () => {
@@ -182,7 +183,7 @@ describe('the list of tools', () => {
       world.scripted({ tools: [{ name: 'echo' }] }, { name: 'good' }),
     ]);
     expect(thread.names().filter(name => name !== 'tool_search')).toEqual(['mcp__good__echo']);
-    await eventually(() => thread.state('fk').startsWith('failed') && true);
+    await until(() => thread.state('fk').startsWith('failed') && true);
   });
 
   test('may change: the next request has the new ones', async () => {
@@ -190,7 +191,7 @@ describe('the list of tools', () => {
     const tools = [{ name: 'grow', adds: { name: 'grown' } }];
     const thread = await world.thread([world.scripted({ listChanged: true, tools })]);
     await thread.call('mcp__fk__grow');
-    await eventually(() => thread.names().includes('mcp__fk__grown'));
+    await until(() => thread.names().includes('mcp__fk__grown'));
     expect((await thread.call('mcp__fk__grown')).text).toBe('grown got {}');
   });
 

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventually, isAlive, McpWorld, server } from './support.js';
+import { isAlive } from '../support/processes.js';
+import { until } from '../support/until.js';
+import { McpWorld, server } from './support.js';
 
 describe('a server on stdio', () => {
   test('its tools are offered under flat names and called by their own', async () => {
@@ -125,7 +127,7 @@ describe('a server on stdio', () => {
     ];
     const thread = await world.thread([world.scripted({ tools }, { tool_timeout_ms: 400 })]);
     expect((await thread.call('mcp__fk__slow')).text).toContain('no answer within the time limit of 0.4 s');
-    await eventually(() => world.seen().some(line => line['method'] === 'notifications/cancelled'));
+    await until(() => world.seen().some(line => line['method'] === 'notifications/cancelled'));
     expect((await thread.call('mcp__fk__busy')).text).toBe('busy got {}');
   });
 
@@ -134,10 +136,10 @@ describe('a server on stdio', () => {
     const thread = await world.thread([world.scripted({ tools: [{ name: 'slow', delayMs: 60_000 }] })]);
     const stop = new AbortController();
     const call = thread.call('mcp__fk__slow', {}, { signal: stop.signal });
-    await eventually(() => world.seen().some(line => line['method'] === 'tools/call'));
+    await until(() => world.seen().some(line => line['method'] === 'tools/call'));
     stop.abort();
     expect(await call).toMatchObject({ text: 'aborted by user', is_error: true });
-    const cancelled = await eventually(() => world.seen().find(line => line['method'] === 'notifications/cancelled'));
+    const cancelled = await until(() => world.seen().find(line => line['method'] === 'notifications/cancelled'));
     expect(cancelled['params'].requestId).toBe(world.seen().find(line => line['method'] === 'tools/call')?.['id']);
   });
 
@@ -199,7 +201,7 @@ describe('the end of a server', () => {
       .servers()
       .forThread([world.scripted({ startDelayMs: 60_000 })], { cwd: world.cwd, search: true });
     thread.beginTurn(() => {});
-    const pid = await eventually(() => world.seen()[0]?.['start'] as number | undefined);
+    const pid = await until(() => world.seen()[0]?.['start'] as number | undefined);
     await world.close();
     expect(isAlive(pid)).toBe(false);
   });

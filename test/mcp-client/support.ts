@@ -233,23 +233,3 @@ export function textOf(output: ToolOutput): string {
   if (typeof output === 'string') return output;
   return output.map(part => (part.type === 'input_image' ? `[${part.image_url}]` : part.text)).join('\n');
 }
-
-/** The first truthy value of `find`, tried every few milliseconds; the time limit of the test is its own. */
-export async function eventually<T>(
-  find: () => T | undefined | false | null | Promise<T | undefined | false | null>,
-): Promise<T> {
-  for (;;) {
-    const found = await find();
-    if (found !== undefined && found !== false && found !== null) return found;
-    await new Promise(resolve => setTimeout(resolve, 10));
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
-  } catch {
-    return false;
-  }
-}

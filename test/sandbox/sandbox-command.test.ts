@@ -4,8 +4,10 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
+import { processesWith, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
-import { FULL, makePlace, type Place, processesWith, uniqueSeconds, until, workspaceWrite } from './support.js';
+import { until } from '../support/until.js';
+import { FULL, makePlace, type Place, workspaceWrite } from './support.js';
 
 /** Starts the command in a process of its own. `extra`: a further descriptor that it inherits. */
 function start(place: Place, policy: SandboxPolicy, argv: string[], extra?: number): ChildProcess {
@@ -80,8 +82,8 @@ describeIf('bubblewrap', 'interpreter sandbox', () => {
     await once(child.stdout ?? child, 'data');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await until(() => processesWith(`sleep ${seconds}`).length === 0, 'its end');
-    await until(() => readdirSync(place.ws).length === 0, 'a clean workspace');
+    await until(() => processesWith(`sleep ${seconds}`).length === 0);
+    await until(() => readdirSync(place.ws).length === 0);
     expect(child.signalCode).toBe('SIGKILL');
   });
 

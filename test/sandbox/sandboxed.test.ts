@@ -16,7 +16,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
 import { pathAccess, type Sandbox } from '../../src/sandbox/index.js';
+import { processesWith, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
+import { until } from '../support/until.js';
 import {
   bash,
   entry,
@@ -25,13 +27,10 @@ import {
   makePlace,
   openSandbox,
   type Place,
-  processesWith,
   profile,
   type Ran,
   READ_ONLY,
   run,
-  uniqueSeconds,
-  until,
   workspaceWrite,
 } from './support.js';
 
@@ -42,7 +41,7 @@ function inside(sandbox: Sandbox, place: Place, line: string, policy: SandboxPol
 
 const NAMES = ['.agents', '.codex', '.git', '.openinterpreter'];
 const clean = (place: Place, expected: string[] = []) =>
-  until(() => readdirSync(place.ws).join() === expected.toSorted().join(), `a workspace of ${expected.join()}`);
+  until(() => readdirSync(place.ws).join() === expected.toSorted().join());
 
 describeIf('bubblewrap', 'a sandboxed command', () => {
   test('has its output, exit code and input, and leaves nothing behind', async () => {
@@ -119,7 +118,7 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
     command.onOutput(chunk => {
       output += chunk;
     });
-    await until(() => output === 'ready\n', 'the start');
+    await until(() => output === 'ready\n');
     command.kill('timed_out', 5000);
     expect(await command.ended).toEqual({ type: 'timed_out' });
     expect(output).toContain('bye');
@@ -134,10 +133,10 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
       bash(place, `setsid sleep ${seconds} & sleep ${seconds}`, { policy: workspaceWrite() }),
     );
     if ('type' in command) throw new Error(command.message);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 3, 'the command');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 3);
     process.kill(command.pid, 'SIGKILL');
     expect(await command.ended).toEqual(exited(137, 'SIGKILL'));
-    await until(() => processesWith(seconds).length === 0, 'its end');
+    await until(() => processesWith(seconds).length === 0);
     await sandbox.settled();
     expect(readdirSync(place.ws)).toEqual([]);
   });
@@ -147,7 +146,7 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
     const seconds = uniqueSeconds();
     const ran = await inside(openSandbox(place), place, `setsid sleep ${seconds} & sleep ${seconds} & echo hi`);
     expect(ran).toMatchObject({ result: exited(0), stdout: 'hi\n' });
-    await until(() => processesWith(seconds).length === 0, 'their end');
+    await until(() => processesWith(seconds).length === 0);
   });
 
   test('that cannot be found inside is told as missing', async () => {
@@ -206,7 +205,7 @@ describeIf('bubblewrap', 'protected names', () => {
     const policy = workspaceWrite({ writable_roots: [place.outside] });
     const line = `cd ${place.outside}; mv a x; mv a/b x; mv a/b/ws x; rm -rf a; mkdir -p a/b/ws/.git; echo pwn > a/b/ws/.git/config; true`;
     await run(openSandbox(place), bash(place, line, { policy, workspace: deep }));
-    await until(() => readdirSync(deep).length === 0, 'the clean folder');
+    await until(() => readdirSync(deep).length === 0);
     expect(existsSync(join(deep, '.git'))).toBe(false);
   });
 

@@ -1,24 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ownIdentity } from '../../src/util/index.js';
+import { isAlive, processesWith, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
+import { until } from '../support/until.js';
 import { startServer } from './server-process.js';
-import {
-  FULL,
-  makePlace,
-  openSandbox,
-  type Place,
-  processesWith,
-  uniqueSeconds,
-  until,
-  workspaceWrite,
-} from './support.js';
+import { FULL, makePlace, openSandbox, type Place, workspaceWrite } from './support.js';
 
 /** Commands that the register of the only server names. */
 function writtenDown(place: Place): number {
   const servers = join(place.stateDir, 'servers');
   const file = join(servers, readdirSync(servers)[0] ?? '', 'processes');
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+}
+
+/** The folder of a server that is no more. */
+function leftBehind(place: Place, host: string, processes = ''): string {
+  const folder = join(place.stateDir, 'servers', `4000000-1-${host}-abcdef`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'processes'), processes);
+  return folder;
 }
 
 describe('a server that is killed with SIGKILL', () => {
@@ -30,12 +34,12 @@ describe('a server that is killed with SIGKILL', () => {
       `(sleep ${seconds} & sleep ${seconds}; wait) | cat`,
       `setsid sleep ${seconds} & nohup sleep ${seconds} & env -i sleep ${seconds} & wait`,
     ]);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 6, 'the commands');
-    await until(() => writtenDown(place) === 3, 'the register');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 6);
+    await until(() => writtenDown(place) === 3);
     await server.kill('SIGKILL');
-    await until(() => processesWith(seconds).length === 0, 'their end');
-    await until(() => readdirSync(join(place.stateDir, 'servers')).length === 0, 'the end of its folder');
-    await until(() => processesWith(server.state).length === 0, 'the end of its watchdog');
+    await until(() => processesWith(seconds).length === 0);
+    await until(() => readdirSync(join(place.stateDir, 'servers')).length === 0);
+    await until(() => processesWith(server.state).length === 0);
     expect(processesWith(place.root)).toEqual([]);
   });
 
@@ -43,27 +47,37 @@ describe('a server that is killed with SIGKILL', () => {
     const place = makePlace();
     const seconds = uniqueSeconds();
     const server = await startServer(place, FULL, [`setsid sleep ${seconds} & sleep ${seconds}; true`]);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 2, 'the commands');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 2);
     for (const pid of processesWith('owner-of-watchdog')) {
-      if (processesWith(place.root).includes(pid)) process.kill(pid, 'SIGKILL');
+      if (processesWith(place.root).includes(pid)) process.kill(Number(pid), 'SIGKILL');
     }
     await server.kill('SIGKILL');
     expect(processesWith(`sleep ${seconds}`).length).toBeGreaterThan(0);
     openSandbox(place);
-    await until(() => processesWith(`sleep ${seconds}`).length === 0, 'their end');
-    await until(() => readdirSync(join(place.stateDir, 'servers')).length === 1, 'the end of its folder');
+    await until(() => processesWith(`sleep ${seconds}`).length === 0);
+    await until(() => readdirSync(join(place.stateDir, 'servers')).length === 1);
   });
 
   test('a recycled process number in its register does no harm', async () => {
     const place = makePlace();
-    const dead = join(place.stateDir, 'servers', '4000000-1-00000000-abcdef');
-    const own = readdirSync('/proc').includes(String(process.pid)) ? process.pid : 0;
-    mkdirSync(dead, { recursive: true });
-    writeFileSync(join(dead, 'processes'), `${own} 12345\n`);
+    const other = spawn('sleep', [uniqueSeconds()], { detached: true, stdio: 'ignore' });
+    onTestFinished(async () => {
+      other.kill('SIGKILL');
+      await once(other, 'exit');
+    });
+    const dead = leftBehind(place, ownIdentity().host, `${other.pid} 12345\n`);
     openSandbox(place);
-    // Whoever had this number before: we are still here, and so is a folder whose host is not this one.
-    await new Promise(resolve => setTimeout(resolve, 100));
-    expect(existsSync(dead)).toBe(true);
+    await until(() => !existsSync(dead));
+    expect(isAlive(Number(other.pid))).toBe(true);
+  });
+
+  test('on another machine that shares the home, nothing is known about it and nothing removed', async () => {
+    const place = makePlace();
+    const dead = leftBehind(place, ownIdentity().host);
+    const foreign = leftBehind(place, '00000000');
+    openSandbox(place);
+    await until(() => !existsSync(dead));
+    expect(existsSync(foreign)).toBe(true);
   });
 });
 
@@ -75,26 +89,26 @@ describeIf('bubblewrap', 'sandboxed commands of a server that is killed', () => 
       `sleep ${seconds}`,
       `setsid sleep ${seconds} & sleep ${seconds}`,
     ]);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 3, 'the commands');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 3);
     expect(readdirSync(place.ws)).not.toEqual([]);
     await server.kill('SIGKILL');
-    await until(() => processesWith(seconds).length === 0, 'their end');
-    await until(() => readdirSync(place.ws).length === 0, 'the mount points');
+    await until(() => processesWith(seconds).length === 0);
+    await until(() => readdirSync(place.ws).length === 0);
   });
 
   test('their mount points are removed by the next server when nobody else did', async () => {
     const place = makePlace();
     const seconds = uniqueSeconds();
     const server = await startServer(place, workspaceWrite(), [`sleep ${seconds}`]);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 1, 'the command');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 1);
     for (const pid of processesWith('owner-of-watchdog')) {
-      if (processesWith(place.root).includes(pid)) process.kill(pid, 'SIGKILL');
+      if (processesWith(place.root).includes(pid)) process.kill(Number(pid), 'SIGKILL');
     }
     await server.kill('SIGKILL');
     expect(readdirSync(place.ws)).not.toEqual([]);
     openSandbox(place);
-    await until(() => processesWith(seconds).length === 0, 'its end');
-    await until(() => readdirSync(place.ws).length === 0, 'the mount points');
+    await until(() => processesWith(seconds).length === 0);
+    await until(() => readdirSync(place.ws).length === 0);
   });
 
   test('mount points that another server uses stay until that one is done', async () => {
@@ -105,15 +119,15 @@ describeIf('bubblewrap', 'sandboxed commands of a server that is killed', () => 
       `sleep ${s} & while :; do mkdir -p .git/hooks && echo BROKEN; sleep 0.02; done`;
     const first = await startServer(place, policy, [line(seconds[0])]);
     const second = await startServer(place, policy, [line(seconds[1])]);
-    await until(() => seconds.every(s => processesWith(`sleep ${s}`).length > 0), 'both commands');
+    await until(() => seconds.every(s => processesWith(`sleep ${s}`).length > 0));
     await first.kill('SIGKILL');
-    await until(() => processesWith(`sleep ${seconds[0]}`).length === 0, 'the end of the first');
+    await until(() => processesWith(`sleep ${seconds[0]}`).length === 0);
     // Its watchdog makes ten rounds in a second, and must leave what the second one uses in each of them.
-    await until(() => processesWith(first.state).length === 0, 'the end of its watchdog');
+    await until(() => processesWith(first.state).length === 0);
     expect(readdirSync(place.ws).toSorted()).toEqual(['.agents', '.codex', '.git', '.openinterpreter']);
     expect(readdirSync(join(place.ws, '.git'))).toEqual([]);
     await second.kill('SIGKILL');
-    await until(() => readdirSync(place.ws).length === 0, 'the mount points');
+    await until(() => readdirSync(place.ws).length === 0);
     expect([first.output(), second.output()].join('')).not.toContain('BROKEN');
   });
 });

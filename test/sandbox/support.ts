@@ -1,5 +1,5 @@
 /** What the tests of this room share: scratch folders, policies, and a quick way to run a line of shell. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -97,36 +97,3 @@ export const exited = (exit_code: number, signal: string | null = null): Command
   exit_code,
   signal,
 });
-
-/** Waits until the condition holds; fails the test after ten seconds. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const end = Date.now() + 10_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error(`not within ten seconds: ${what}`);
-    await new Promise(resolve => setTimeout(resolve, 10));
-  }
-}
-
-/** Living processes whose command line holds `text`. */
-export function processesWith(text: string): number[] {
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .filter(pid => commandLine(pid).includes(text) && pid !== String(process.pid))
-    .map(Number);
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-  } catch {
-    // It ended meanwhile.
-    return '';
-  }
-}
-
-let salt = 0;
-
-/** A duration for `sleep` that nobody else uses: by it a process is found again. */
-export function uniqueSeconds(): string {
-  return `${3000 + (process.pid % 1000)}.${process.pid}${++salt}`;
-}

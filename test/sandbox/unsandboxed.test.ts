@@ -2,17 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { RunningCommand } from '../../src/protocol/index.js';
 import { runToEnd, type Sandbox } from '../../src/sandbox/index.js';
-import {
-  bash,
-  exited,
-  makePlace,
-  openSandbox,
-  type Place,
-  processesWith,
-  run,
-  uniqueSeconds,
-  until,
-} from './support.js';
+import { processesWith, uniqueSeconds } from '../support/processes.js';
+import { until } from '../support/until.js';
+import { bash, exited, makePlace, openSandbox, type Place, run } from './support.js';
 
 async function start(sandbox: Sandbox, place: Place, line: string, changes = {}): Promise<RunningCommand> {
   const command = await sandbox.start(bash(place, line, changes));
@@ -64,7 +56,7 @@ describe('a command without a sandbox', () => {
       output += chunk;
     });
     await command.write('one\n');
-    await until(() => output === 'got one\n', 'the answer');
+    await until(() => output === 'got one\n');
     await command.write('two');
     command.closeStdin();
     expect(await command.ended).toEqual(exited(0));
@@ -142,7 +134,7 @@ describe('processes in the background', () => {
     });
     expect(await command.ended).toEqual(exited(0));
     expect(output).toBe('hi\n');
-    await until(() => output === 'hi\nlate\n', 'the late output');
+    await until(() => output === 'hi\nlate\n');
     command.kill('aborted');
   });
 
@@ -169,7 +161,7 @@ describe('processes in the background', () => {
     const sandbox = openSandbox(place);
     const seconds = uniqueSeconds();
     await run(sandbox, bash(place, `nohup sleep ${seconds} >/dev/null 2>&1 & setsid sleep ${seconds} & echo`));
-    await until(() => processesWith(seconds).length === 2, 'both sleepers');
+    await until(() => processesWith(seconds).length === 2);
     await sandbox.close();
     expect(processesWith(seconds)).toEqual([]);
   });
@@ -179,10 +171,10 @@ describe('processes in the background', () => {
     const sandbox = openSandbox(place);
     const seconds = uniqueSeconds();
     const command = await start(sandbox, place, `setsid sleep ${seconds} & sleep ${seconds}; true`);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 2, 'both sleepers');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 2);
     sandbox.killAllNow();
     expect(await command.ended).toEqual(exited(137, 'SIGKILL'));
-    await until(() => processesWith(seconds).length === 0, 'their end');
+    await until(() => processesWith(seconds).length === 0);
   });
 
   test('nothing is started any more after closing', async () => {
@@ -224,7 +216,7 @@ describe('kill', () => {
     const seconds = uniqueSeconds();
     const line = `trap "" TERM; setsid sleep ${seconds} & (setsid bash -c "trap '' TERM; sleep ${seconds}; true" &) ; (sleep ${seconds} & sleep ${seconds}; wait) | cat`;
     const command = await start(openSandbox(place), place, line);
-    await until(() => processesWith(`sleep ${seconds}`).length >= 5, 'the tree');
+    await until(() => processesWith(`sleep ${seconds}`).length >= 5);
     command.kill('aborted', 50);
     expect(await command.ended).toEqual({ type: 'aborted' });
     expect(processesWith(seconds)).toEqual([]);
@@ -241,7 +233,7 @@ describe('kill', () => {
     command.onOutput(chunk => {
       output += chunk;
     });
-    await until(() => output === 'ready\n', 'the start');
+    await until(() => output === 'ready\n');
     command.kill('timed_out', 5000);
     expect(await command.ended).toEqual({ type: 'timed_out' });
     expect(output).toContain('bye');
@@ -261,9 +253,9 @@ describe('kill', () => {
     const seconds = uniqueSeconds();
     const command = await start(openSandbox(place), place, `env -i sleep ${seconds} & setsid sleep ${seconds} & echo`);
     expect(await command.ended).toEqual(exited(0));
-    await until(() => processesWith(`sleep ${seconds}`).length === 2, 'both sleepers');
+    await until(() => processesWith(`sleep ${seconds}`).length === 2);
     command.kill('aborted', 0);
-    await until(() => processesWith(seconds).length === 0, 'their end');
+    await until(() => processesWith(seconds).length === 0);
   });
 
   test('a fork bomb of processes that start others is ended', async () => {
@@ -271,7 +263,7 @@ describe('kill', () => {
     const seconds = uniqueSeconds();
     const line = `f() { sleep ${seconds} & if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; wait; }; f 5`;
     const command = await start(openSandbox(place), place, line);
-    await until(() => processesWith(`sleep ${seconds}`).length > 20, 'many processes');
+    await until(() => processesWith(`sleep ${seconds}`).length > 20);
     command.kill('aborted', 0);
     await command.ended;
     expect(processesWith(seconds)).toEqual([]);

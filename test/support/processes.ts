@@ -12,6 +12,13 @@ export function processesOf(command: string): string[] {
   return processes().flatMap(one => (one.command === command ? [one.pid] : []));
 }
 
+/** The living processes but this one whose command line holds `text`. */
+export function processesWith(text: string): string[] {
+  return processes().flatMap(({ pid, command }) =>
+    command.includes(text) && pid !== String(process.pid) ? [pid] : [],
+  );
+}
+
 type Process = { readonly pid: string; readonly command: string };
 
 /** Without those that are dead and wait to be collected: they have no command line any more. */

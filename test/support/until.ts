@@ -1,7 +1,9 @@
+type Missing = null | undefined | false;
+
 /** Resolves when `check` gives something; the test's own time limit ends the wait. */
-export async function until<T>(check: () => T | null | undefined | false): Promise<T> {
+export async function until<T>(check: () => T | Missing | Promise<T | Missing>): Promise<T> {
   for (;;) {
-    const value = check();
+    const value = await check();
     if (value) return value;
     await new Promise(resolve => setTimeout(resolve, 10));
   }

@@ -7,6 +7,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
 import { type ModelServer, sse, startModelServer } from '../support/model-server.js';
+import { isAlive } from '../support/processes.js';
+import { until } from '../support/until.js';
 
 const program = join(import.meta.dirname, '../../dist/interpreter.js');
 
@@ -104,22 +106,10 @@ export async function startSession(
     end: async () => {
       const started = performance.now();
       await client.close();
-      await gone(pid);
+      await until(() => !isAlive(pid));
       return performance.now() - started;
     },
   };
-}
-
-async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      // No such process any more.
-      return;
-    }
-    await new Promise(resolve => setTimeout(resolve, 10));
-  }
 }
 
 /** Runs the built program to its end. */
