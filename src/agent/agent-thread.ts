@@ -321,7 +321,8 @@ export class AgentThread implements Thread {
 
   #modelWarnings(): string[] {
     const { model } = this.#state;
-    if (model.known) return [];
+    // Who sets the window knows what is missing.
+    if (model.known || this.#config.model_context_window !== null) return [];
     return [
       `No metadata for model ${model.id}: a context window of ${model.context_window} tokens and cautious abilities are assumed. Set model_context_window if that is wrong.`,
     ];

@@ -26,6 +26,15 @@ function calls(world: AgentWorld, request: number): string[] {
 const RETRIES = { provider: { stream_max_retries: 2 } };
 const cutStream = { fail: { message: 'the stream broke', kind: 'stream_disconnected', retryable: true } } as const;
 
+it('an unknown model is warned about once in a thread, unless its window is configured', async () => {
+  const world = new AgentWorld([], { model: { known: false } });
+  const thread = await world.thread();
+  expect((await runTurn(thread, 'go')).warnings).toEqual([expect.stringContaining('Set model_context_window')]);
+  expect((await runTurn(thread, 'again')).warnings).toEqual([]);
+  const told = await world.thread({ c: ['model_context_window=64000'] });
+  expect((await runTurn(told, 'go')).warnings).toEqual([]);
+});
+
 describe('a turn', () => {
   it('that only answers tells its events in order', async () => {
     const world = new AgentWorld([[{ think: 'hm' }, { say: 'hello there', chunks: 2 }]]);

@@ -134,6 +134,8 @@ describe('what fails', () => {
     expect(check('home')).toMatchObject({ status: 'warn', fix: `Run: chmod go-w ${join(root, 'home')}` });
     expect(check('model')?.status).toBe('warn');
     expect(status).toBe(0);
+    const told = await doctor({ overrides: ['model="nobody-knows"', 'model_context_window=64000'] });
+    expect(told.check('model')).toMatchObject({ status: 'ok', detail: expect.stringContaining('64000 tokens') });
   });
 });
 

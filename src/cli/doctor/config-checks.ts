@@ -39,8 +39,10 @@ export async function checkCredentials({ provider }: Config, sources: KeySources
   }
 }
 
-export function checkModel(model: ModelInfo): Check {
+/** `window`: what the configuration says about it. */
+export function checkModel(model: ModelInfo, window: number | null): Check {
   if (model.known) return ok('model', `${model.id}, ${model.context_window} tokens`);
+  if (window !== null) return ok('model', `${model.id}, ${window} tokens as configured, otherwise cautious abilities`);
   return problem(
     'model',
     'warn',

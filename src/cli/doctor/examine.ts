@@ -74,7 +74,11 @@ async function withConfig(config: Config, sandbox: Sandbox, { load, online }: Ex
     ...(config.model_catalog_json === null ? {} : { catalogPath: config.model_catalog_json }),
     contextWindow: config.model_context_window,
   });
-  const checks = [checkConfig(config), await checkCredentials(config, sources), checkModel(model)];
+  const checks = [
+    checkConfig(config),
+    await checkCredentials(config, sources),
+    checkModel(model, config.model_context_window),
+  ];
   if (online) {
     const connections = createConnections(env);
     // The doctor wants the first answer, not a good one after a while.
