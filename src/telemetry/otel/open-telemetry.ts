@@ -29,7 +29,7 @@ type Provider = { shutdown(): Promise<void> };
 
 /** Signals that can't be set up (a certificate that can't be read) are told and left out. */
 export async function openTelemetry(plan: SignalPlan, options: TelemetryOptions): Promise<Telemetry> {
-  listen(options);
+  const failed = listen(options);
   const resource = resourceOf(options);
   const exporter = async <S extends Signal>(signal: S): Promise<ReturnType<Exporters[S]> | null> => {
     const destination = plan[signal];
@@ -55,7 +55,8 @@ export async function openTelemetry(plan: SignalPlan, options: TelemetryOptions)
     tracer,
     close: async ms => {
       deferred.drain();
-      await within(Promise.allSettled(providers.map(provider => provider.shutdown())), ms);
+      const sent = Promise.allSettled(providers.map(provider => provider.shutdown()));
+      if ((await within(sent, ms)) === undefined) failed(`the collector did not take what was left within ${ms} ms`);
     },
   };
 }
@@ -105,8 +106,11 @@ function resourceOf({ service, version, settings }: TelemetryOptions): Resource 
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-/** What the library has to say. A collector that can't be reached is told once, then only to those who look closely. */
-function listen({ log }: TelemetryOptions): void {
+/**
+ * What the library has to say. A collector that can't be reached is told once, then only to those who look closely.
+ * Returns the way to tell it.
+ */
+function listen({ log }: TelemetryOptions): (what: string) => void {
   let told = false;
   const failed = (what: string) => {
     log(told ? 'debug' : 'warn', `Telemetry can't be sent: ${what.slice(0, 500)}`);
@@ -119,4 +123,5 @@ function listen({ log }: TelemetryOptions): void {
     { logLevel: DiagLogLevel.INFO, suppressOverrideMessage: true },
   );
   setGlobalErrorHandler(error => failed(typeof error === 'string' ? error : messageOf(error)));
+  return failed;
 }
