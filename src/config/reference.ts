@@ -114,6 +114,9 @@ main repository of a git worktree:
 trust_level = "trusted"
 \`\`\`
 
+An entry also decides what holds where nothing else is set: \`sandbox_mode\` is then \`workspace-write\`, git work tree or
+not, and \`untrusted\` makes the approval policy \`untrusted\`.
+
 Relative paths belong to the folder of the file they stand in, in overrides to the working directory of the process;
 \`~\` is the person's own folder.
 
