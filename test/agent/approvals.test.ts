@@ -75,7 +75,10 @@ describe('a command that needs an approval', () => {
       /the client declined .*\(declined\); perhaps no person saw it/,
     ],
     [{ type: 'denied', by: 'policy', reason: 'no elicitation' }, /nobody can be asked \(no elicitation\)\. .*policy/],
-    [{ type: 'denied', by: 'timeout', reason: '600 s' }, /nobody answered the approval request in time \(600 s\)\. .*policy/],
+    [
+      { type: 'denied', by: 'timeout', reason: '600 s' },
+      /nobody answered the approval request in time \(600 s\)\. .*policy/,
+    ],
   ])('is not run when it is denied: $by, "$reason"', async (decision, text) => {
     const world = new AgentWorld([touch('made')]);
     const { approver } = person(decision);
