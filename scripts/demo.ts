@@ -24,7 +24,7 @@ const label = scripted
   : `${values.provider ?? 'configured provider'}, ${values.model ?? 'its default model'}`;
 
 async function main(): Promise<number> {
-  const lacking = lackingTools(ensureTools(console.log));
+  const lacking = lackingTools(ensureTools(console.log, ['git', 'bubblewrap']));
   if (lacking.length > 0) {
     console.log(`The demo can't run: ${lacking.join('; ')}.`);
     return 1;

@@ -1,10 +1,10 @@
 /**
- * The programs that tests and the demo need beside Node: git, and on Linux bubblewrap. Looks for them, and may install
- * what is missing with the system's package manager.
+ * The programs that tests need beside Node: git, and on Linux bubblewrap, socat and curl. The demo needs the first two.
+ * Looks for them, and may install what is missing with the system's package manager.
  */
 import { spawnSync } from 'node:child_process';
 
-export const TOOLS = ['git', 'bubblewrap'] as const;
+const TOOLS = ['git', 'bubblewrap', 'socat', 'curl'] as const;
 export type Tool = (typeof TOOLS)[number];
 
 /** Why a tool can't be used; null when it can. */
@@ -26,12 +26,19 @@ const PACKAGE_MANAGERS: readonly PackageManager[] = [
 /** What the sandbox asks of bubblewrap, as small as it gets: a machine can have the program and forbid its use. */
 const BUBBLEWRAP_TRIAL = ['--unshare-user', '--unshare-pid', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
 
-/** Looks only. Elsewhere than on Linux bubblewrap is not needed, and its state says so. */
+/** Looks only. Elsewhere than on Linux only git is needed, and the others' states say so. */
 export function checkTools(): ToolState {
   return {
     git: runs('git', ['--version']) ? null : 'git was not found',
     bubblewrap: bubblewrapState(),
+    socat: linuxState('socat', '-V'),
+    curl: linuxState('curl', '--version'),
   };
+}
+
+function linuxState(tool: Tool, question: string): string | null {
+  if (process.platform !== 'linux') return `${tool} is needed on Linux only`;
+  return runs(tool, [question]) ? null : `${tool} was not found`;
 }
 
 function bubblewrapState(): string | null {
@@ -46,9 +53,9 @@ function bubblewrapState(): string | null {
  * Looks, installs what is missing when it may (root, or sudo without a password), and looks again. `say` gets lines
  * for the user: what is installed, or the one command to run.
  */
-export function ensureTools(say: (line: string) => void): ToolState {
+export function ensureTools(say: (line: string) => void, tools: readonly Tool[] = TOOLS): ToolState {
   const before = checkTools();
-  const missing = TOOLS.filter(tool => before[tool]?.includes('was not found'));
+  const missing = tools.filter(tool => before[tool]?.includes('was not found'));
   if (missing.length === 0) return before;
   if (process.platform === 'darwin') {
     say('git is missing. Install it with: xcode-select --install');
