@@ -303,7 +303,8 @@ export class Server {
   #fail(error: string): void {
     this.#countFailure();
     if (!this.#closing.signal.aborted) {
-      this.#options.deps.log('warn', `MCP server \`${this.#options.settings.name}\` can't be used: ${error}`);
+      // The turn that uses it warns of it.
+      this.#options.deps.log('info', `MCP server \`${this.#options.settings.name}\` can't be used: ${error}`);
     }
     this.#set({ state: 'failed', error });
   }
