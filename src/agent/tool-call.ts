@@ -161,7 +161,7 @@ async function runPermitted(call: Act, verdict: Verdict, contexts: readonly stri
     sandboxed: permission.sandboxed && facts.policy.type !== 'danger-full-access',
     parsed_command: action.type === 'command' ? parseCommand(action.argv) : [],
     env: turn.env(permission.sandboxed),
-    runner: turn.deps.sandbox,
+    runner: turn.runner,
     sessions: turn.sessions,
     signal: turn.signal,
     emit: turn.emit,

@@ -1,5 +1,14 @@
 /** What one turn has at hand: made by the thread for each turn, read by the turn loop and the path of a tool call. */
-import type { Action, Approver, EventSink, SandboxPolicy, ToolOutput, ToolSpec, Verdict } from '../protocol/index.js';
+import type {
+  Action,
+  Approver,
+  CommandRunner,
+  EventSink,
+  SandboxPolicy,
+  ToolOutput,
+  ToolSpec,
+  Verdict,
+} from '../protocol/index.js';
 import type { ExecSessions, Tool, ToolFacts } from '../tools/index.js';
 import type { Span } from '../util/index.js';
 import type { AgentDeps } from './deps.js';
@@ -26,6 +35,8 @@ export type TurnContext = {
   /** Ends the turn: a person decided so. */
   readonly abort: () => void;
   readonly tools: ToolSet;
+  /** Starts the commands of tools. */
+  readonly runner: CommandRunner;
   readonly sessions: ExecSessions;
   readonly diff: TurnDiff;
   /** Facts common to all calls; `call_id` is filled in for each. */

@@ -22,6 +22,7 @@ import { threadEnvironment } from './thread-environment.js';
 import { type ChangingTools, createToolSet } from './tool-set.js';
 import type { TurnContext } from './turn-context.js';
 import { TurnDiff } from './turn-diff.js';
+import { turnRunner } from './turn-runner.js';
 import type { TurnUndo } from './undo/index.js';
 
 /** Output of one tool call that goes into the history, where the configuration says nothing. */
@@ -60,6 +61,7 @@ export function createTurnContext(setup: TurnSetup): TurnContext {
   return {
     ...setup,
     tools: createToolSet(setup.tools, setup.serverTools),
+    runner: turnRunner(setup.deps.sandbox, setup.emit),
     diff: new TurnDiff(config.cwd),
     facts: toolFacts(setup),
     env: sandboxed => environment(setup, sandboxed),

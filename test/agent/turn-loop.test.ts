@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Event, ModelError, TurnErrorKind } from '../../src/protocol/index.js';
 import { AgentWorld, runTurn, type Turn } from '../support/agent-world.js';
 import { DOT } from '../support/dot-image.js';
+import { describeIf } from '../support/requires.js';
 import { type ModelAnswerScript, outputOf, textsOf } from '../support/scripted-provider.js';
 
 const types = (turn: Turn) => turn.events.map(event => event.type);
@@ -120,6 +121,16 @@ describe('a turn', () => {
     const thread = await world.thread();
     await runTurn(thread, 'one');
     expect((await runTurn(thread, 'two')).usage).toMatchObject({ input_tokens: 300, output_tokens: 3 });
+  });
+});
+
+describeIf('bubblewrap', 'a sandbox that can not be made', () => {
+  it('is told to the person as well, once in a turn', async () => {
+    const world = new AgentWorld([[{ shell: 'echo 1' }, { shell: 'echo 2', id: 'c2' }]]);
+    world.write('home/state', 'in the way');
+    const turn = await runTurn(await world.thread({ c: ['sandbox_mode=workspace-write'] }), 'go');
+    expect(turn.warnings).toEqual([expect.stringMatching(/^Cannot enforce sandbox mode workspace-write: .* Fix: /)]);
+    expect(outputOf(world.provider.requests[1], 'c2')).toContain('The command was not run: Cannot enforce');
   });
 });
 
