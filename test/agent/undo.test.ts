@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,6 +16,7 @@ import { acquireThreadLock } from '../../src/rollout/index.js';
 import { runTurn } from '../support/agent-world.js';
 import { describeIf } from '../support/requires.js';
 import { textsOf } from '../support/scripted-provider.js';
+import { until } from '../support/until.js';
 import { doneIn, UndoWorld } from './undo-support.js';
 
 const PATCH =
@@ -410,7 +412,7 @@ describeIf('git', 'a hostile repository', () => {
     world.write('work/.env', 'PRECIOUS=1\n');
     world.commit();
     // The clock of the file system has to have moved on.
-    await new Promise(resolve => setTimeout(resolve, 100));
+    await until(() => Date.now() - statSync(path.join(world.cwd, '.env')).ctimeMs > 100);
     const thread = await world.thread();
     await runTurn(thread, 'go');
     expect(doneIn(await world.undo(thread.id))).toEqual({

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandResult, SandboxPolicy } from '../../src/protocol/index.js';
 import { explainDenial, planning, policyEnvironment } from '../../src/sandbox/index.js';
-import { entry, exited, FULL, profile, READ_ONLY, workspaceWrite } from './support.js';
+import { workspaceWrite } from '../support/policies.js';
+import { entry, exited, FULL, profile, READ_ONLY } from './support.js';
 
 const { isWsl1, platformProblem } = planning;
 

@@ -11,8 +11,9 @@ import {
   sandboxEntries,
   writableRoots,
 } from '../../src/sandbox/index.js';
+import { workspaceWrite } from '../support/policies.js';
 import { describeIf } from '../support/requires.js';
-import { entry, FULL, makePlace, type Place, profile, READ_ONLY, workspaceWrite } from './support.js';
+import { entry, FULL, makePlace, type Place, profile, READ_ONLY } from './support.js';
 
 function facts(place: Place, changes = {}) {
   return { cwd: place.ws, home: place.home, tmpdir: null, ...changes };

@@ -4,10 +4,11 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
+import { workspaceWrite } from '../support/policies.js';
 import { processesWith, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
 import { until } from '../support/until.js';
-import { FULL, makePlace, type Place, workspaceWrite } from './support.js';
+import { FULL, makePlace, type Place } from './support.js';
 
 /** Starts the command in a process of its own. `extra`: a further descriptor that it inherits. */
 function start(place: Place, policy: SandboxPolicy, argv: string[], extra?: number): ChildProcess {

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
 import { pathAccess, type Sandbox } from '../../src/sandbox/index.js';
+import { workspaceWrite } from '../support/policies.js';
 import { processesWith, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
 import { until } from '../support/until.js';
@@ -31,7 +32,6 @@ import {
   type Ran,
   READ_ONLY,
   run,
-  workspaceWrite,
 } from './support.js';
 
 /** Runs one line under a policy, in the workspace. */

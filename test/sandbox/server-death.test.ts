@@ -4,11 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownIdentity } from '../../src/util/index.js';
+import { workspaceWrite } from '../support/policies.js';
 import { isAlive, processesWith, uniqueSeconds } from '../support/processes.js';
 import { describeIf } from '../support/requires.js';
 import { until } from '../support/until.js';
 import { startServer } from './server-process.js';
-import { FULL, makePlace, openSandbox, type Place, workspaceWrite } from './support.js';
+import { FULL, makePlace, openSandbox, type Place } from './support.js';
 
 /** Commands that the register of the only server names. */
 function writtenDown(place: Place): number {

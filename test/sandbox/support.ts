@@ -9,20 +9,6 @@ import { createSandbox, runToEnd, type Sandbox, type SandboxOptions } from '../.
 export const FULL: SandboxPolicy = { type: 'danger-full-access' };
 export const READ_ONLY: SandboxPolicy = { type: 'read-only' };
 
-type WorkspaceWrite = SandboxPolicy & { type: 'workspace-write' };
-
-export function workspaceWrite(changes: Partial<WorkspaceWrite> = {}): WorkspaceWrite {
-  return {
-    type: 'workspace-write',
-    writable_roots: [],
-    network_access: false,
-    exclude_tmpdir_env_var: false,
-    exclude_slash_tmp: true,
-    allow_unix_sockets: false,
-    ...changes,
-  };
-}
-
 type Profile = SandboxPolicy & { type: 'profile' };
 
 export function profile(filesystem: Profile['filesystem'], changes: Partial<Profile> = {}): Profile {

@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { RunningCommand } from '../../src/protocol/index.js';
@@ -127,13 +129,18 @@ describe('a command without a sandbox', () => {
 describe('processes in the background', () => {
   test('the end does not wait for one that holds the output, and its later output still arrives', async () => {
     const place = makePlace();
-    const command = await start(openSandbox(place), place, '(sleep 0.3; echo late; sleep 60) & echo hi');
+    const command = await start(
+      openSandbox(place),
+      place,
+      '(while [ ! -e go ]; do sleep 0.02; done; echo late; sleep 60) & echo hi',
+    );
     let output = '';
     command.onOutput(chunk => {
       output += chunk;
     });
     expect(await command.ended).toEqual(exited(0));
     expect(output).toBe('hi\n');
+    writeFileSync(join(place.ws, 'go'), '');
     await until(() => output === 'hi\nlate\n');
     command.kill('aborted');
   });
@@ -279,8 +286,12 @@ describe('runToEnd', () => {
       type: 'timed_out',
     });
     const stop = new AbortController();
-    const running = runToEnd(sandbox, bash(place, 'sleep 60'), { ...options, timeoutMs: 20_000, signal: stop.signal });
-    await sleep(20);
+    const running = runToEnd(sandbox, bash(place, 'touch started; sleep 60'), {
+      ...options,
+      timeoutMs: 20_000,
+      signal: stop.signal,
+    });
+    await until(() => existsSync(join(place.ws, 'started')));
     stop.abort();
     expect((await running).result).toEqual({ type: 'aborted' });
     expect(

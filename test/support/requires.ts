@@ -8,7 +8,11 @@ import './find-tools.js';
  * CI=true the run then fails.
  */
 export function describeIf(tools: Tool | readonly Tool[], name: string, body: () => void): void {
-  const reason = [tools].flat().reduce((found: string | null, tool) => found ?? inject('tools')[tool], null);
+  const reason =
+    [tools]
+      .flat()
+      .map(tool => inject('tools')[tool])
+      .find(why => why !== null) ?? null;
   const note = reason === null ? '' : ` ${SKIP_MARK}${reason}]`;
   describe.skipIf(reason !== null)(`${name}${note}`, () => {
     body();

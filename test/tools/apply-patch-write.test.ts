@@ -4,16 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
+import { workspaceWrite } from '../support/policies.js';
 import { applyPatch, directory, patchText, putFiles, snapshot, update, workspace } from './apply-patch-support.js';
 
-const WORKSPACE_WRITE: SandboxPolicy = {
-  type: 'workspace-write',
-  writable_roots: [],
-  network_access: false,
-  exclude_tmpdir_env_var: true,
-  exclude_slash_tmp: true,
-  allow_unix_sockets: false,
-};
+const WORKSPACE_WRITE = workspaceWrite({ exclude_tmpdir_env_var: true });
 
 const isRoot = process.getuid?.() === 0;
 

@@ -2,19 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SandboxPolicy } from '../../src/protocol/index.js';
 import { changeFile, type FileChangeCall } from '../../src/tools/index.js';
+import { workspaceWrite } from '../support/policies.js';
 import { directory, snapshot, workspace } from './apply-patch-support.js';
 import { type Called, type CallOptions, callAction, hiding } from './call-action.js';
-
-const WORKSPACE_WRITE: SandboxPolicy = {
-  type: 'workspace-write',
-  writable_roots: [],
-  network_access: false,
-  exclude_tmpdir_env_var: false,
-  exclude_slash_tmp: false,
-  allow_unix_sockets: false,
-};
 
 function change(cwd: string, file: string, what: FileChangeCall['change'], options?: CallOptions): Promise<Called> {
   return callAction<FileChangeCall>(changeFile, { path: file, change: what }, cwd, options);
@@ -217,10 +208,10 @@ describe('a change of a file is one of a patch', () => {
   });
 
   test.each([
-    ['in a workspace', WORKSPACE_WRITE, 'f', null],
-    ['outside of it', WORKSPACE_WRITE, '../outside/f', /lies outside/],
-    ['behind a link out of it', WORKSPACE_WRITE, 'out/f', /lies outside/],
-    ['in a protected folder', WORKSPACE_WRITE, '.git/config', /is protected/],
+    ['in a workspace', workspaceWrite(), 'f', null],
+    ['outside of it', workspaceWrite(), '../outside/f', /lies outside/],
+    ['behind a link out of it', workspaceWrite(), 'out/f', /lies outside/],
+    ['in a protected folder', workspaceWrite(), '.git/config', /is protected/],
     ['where nothing may be written', { type: 'read-only' } as const, 'f', /read-only/],
   ])('is held to the policy while writing: %s', async (_, policy, file, refusal) => {
     const top = directory();
