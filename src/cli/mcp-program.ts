@@ -11,7 +11,12 @@ export function addMcp(program: Command, output: Output): void {
     .command('mcp')
     .description('look after the MCP servers that the agent uses')
     .addHelpText('after', `\n${HINT}`)
+    // Commander makes neither of these for a command that does something by itself.
+    .helpCommand(true)
+    .allowExcessArguments()
     .action(() => {
+      const [word] = mcp.args;
+      if (word !== undefined) mcp.error(`error: unknown command '${word}'`);
       output.err(`${HINT}\n\n${mcp.helpInformation()}`);
       throw new ExitError(2);
     });

@@ -25,7 +25,12 @@ test('plain `mcp` points hosts to mcp-server, on stderr alone', async () => {
   expect(code).toBe(2);
   expect(out).toBe('');
   expect(err).toContain('An MCP host that wants to use this agent starts `interpreter mcp-server`.');
-  expect(await mcp('frobnicate')).toMatchObject({ code: 2, out: '' });
+  expect(await mcp('frobnicate')).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining("unknown command 'frobnicate'"),
+  });
+  expect(await mcp('help')).toMatchObject({ code: 0, out: expect.stringContaining('Usage: interpreter mcp'), err: '' });
 });
 
 describe('mcp add and remove', () => {
