@@ -1,6 +1,6 @@
 /** A model on loopback that speaks just enough of the Responses wire API. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,7 +14,7 @@ export async function startModel(
   says: (input: readonly Input[]) => readonly object[],
   delayMs = 0,
 ): Promise<BenchModel> {
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.method !== 'POST') return response.writeHead(404).end();
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
@@ -26,7 +26,8 @@ export async function startModel(
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     model.ms += performance.now() - arrived;
     return response.end(body);
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const model: BenchModel = {
