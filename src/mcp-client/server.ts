@@ -1,20 +1,16 @@
 /** One configured server over its whole life: started when it is needed, started again when it went away, and ended. */
 import type { McpServerSettings } from '../protocol/index.js';
 import { delay, messageOf, onAbort } from '../util/index.js';
-import { type CallOutcome, type CallRequest, Connection } from './connection.js';
+import type { CallOutcome, CallRequest, Connection } from './connection.js';
 import type { McpClientDeps } from './deps.js';
 import type { Http } from './http-fetch.js';
 import type { KnownServer, KnownTools } from './known-tools.js';
-import { openTransport } from './open-transport.js';
+import { openConnection } from './open-connection.js';
+import { Restarts } from './restarts.js';
 import type { ServerTool } from './server-tool.js';
 
 /** Unused for so long, a server is ended; the next use starts it again. */
 const IDLE_MS = 15 * 60_000;
-/** A server that lived for so long was healthy: what failed before is forgotten. */
-const HEALTHY_MS = 10_000;
-/** The first new start is at once; then 0.5 s, 1 s, 2 s … */
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 60_000;
 /** A call waits for the end of a pause up to this; otherwise it fails at once. */
 const PATIENCE_MS = 1000;
 
@@ -49,18 +45,15 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #listeners = new Set<(status: ServerStatus) => void>();
   readonly #closing = new AbortController();
+  readonly #restarts = new Restarts();
   readonly #known: Promise<KnownServer | null>;
   #status: ServerStatus = { state: 'idle' };
   #connection: Connection | null = null;
   #starting: Promise<void> | null = null;
   #tools: readonly ServerTool[] | null = null;
   #legacyOnly = false;
-  #failures = 0;
-  #notBefore = 0;
   #startedAt = 0;
   #startTookMs: number | null = null;
-  /** When the last good start was over; null after a failure. */
-  #readySince: number | null = null;
   #users = 0;
   #idle: NodeJS.Timeout | undefined;
 
@@ -85,7 +78,7 @@ export class Server {
 
   /** Whether it failed or ended early the last time. */
   get isFailing(): boolean {
-    return this.#connection === null && this.#failures > 0;
+    return this.#connection === null && this.#restarts.failures > 0;
   }
 
   /** Resolves with what is remembered about it; afterwards `tools` shows the tools of that. */
@@ -124,7 +117,7 @@ export class Server {
    */
   start(force = false): Promise<void> {
     if (this.#connection !== null || this.#closing.signal.aborted) return Promise.resolve();
-    if (this.#starting === null && !force && performance.now() < this.#notBefore) return Promise.resolve();
+    if (this.#starting === null && !force && this.#restarts.pauseMs > 0) return Promise.resolve();
     this.#starting ??= this.#start().finally(() => {
       this.#starting = null;
     });
@@ -169,7 +162,7 @@ export class Server {
 
   /** Waits for a start, and for a short pause before it. */
   async #awaken(signal: AbortSignal): Promise<void> {
-    const pause = this.#notBefore - performance.now();
+    const pause = this.#restarts.pauseMs;
     if (this.#connection === null && this.#starting === null && pause > 0 && pause <= PATIENCE_MS) {
       await delay(pause, signal);
     }
@@ -184,10 +177,9 @@ export class Server {
   #whyNot(): string {
     if (this.#closing.signal.aborted) return 'it is being ended';
     const why = this.#status.state === 'failed' ? this.#status.error : 'it is not running';
-    const pause = Math.ceil((this.#notBefore - performance.now()) / 1000);
-    return pause > 0
-      ? `${why} (${this.#failures} times in a row; it is started again in ${pause} s at the earliest)`
-      : why;
+    const { pauseMs, failures } = this.#restarts;
+    const pause = Math.ceil(pauseMs / 1000);
+    return pause > 0 ? `${why} (${failures} times in a row; it is started again in ${pause} s at the earliest)` : why;
   }
 
   async #start(): Promise<void> {
@@ -195,11 +187,17 @@ export class Server {
     this.#set({ state: 'starting' });
     await this.recall();
     try {
-      const { connection, tools } = await this.#open();
+      const { connection, tools, legacyOnly } = await openConnection({
+        ...this.#options,
+        legacyOnly: this.#legacyOnly,
+        closing: this.#closing.signal,
+        onToolsChanged: changed => this.#onToolsChanged(changed),
+      });
       this.#connection = connection;
       this.#tools = tools;
-      this.#readySince = performance.now();
-      this.#startTookMs = this.#readySince - this.#startedAt;
+      this.#legacyOnly = legacyOnly;
+      this.#restarts.ready();
+      this.#startTookMs = performance.now() - this.#startedAt;
       void connection.closed.then(end => this.#onClosed(connection, end));
       this.#set({ state: 'ready' });
       this.#remember(false);
@@ -207,60 +205,6 @@ export class Server {
       this.#fail(messageOf(error));
       // A start that was cut short by our own end says nothing about the server.
       if (!this.#closing.signal.aborted) this.#remember(true);
-    }
-  }
-
-  async #open(): Promise<{ connection: Connection; tools: ServerTool[] }> {
-    const { settings } = this.#options;
-    const limit = AbortSignal.timeout(settings.startup_timeout_ms);
-    const signal = AbortSignal.any([limit, this.#closing.signal]);
-    try {
-      if (this.#legacyOnly) return await this.#connect('legacy', signal);
-      return await this.#connect('auto', signal);
-    } catch (error) {
-      if (this.#closing.signal.aborted) throw new Error('the agent is shutting down', { cause: error });
-      if (!limit.aborted) throw error;
-      const words =
-        error instanceof StartError && error.lastWords !== '' ? `; its log ends with: ${error.lastWords}` : '';
-      throw new Error(`it was not ready within ${settings.startup_timeout_ms / 1000} s (startup_timeout_sec)${words}`, {
-        cause: error,
-      });
-    }
-  }
-
-  /** Some servers end themselves at a question that came before `initialize`: they are started a second time. */
-  async #connect(
-    era: 'auto' | 'legacy',
-    signal: AbortSignal,
-  ): Promise<{ connection: Connection; tools: ServerTool[] }> {
-    const { settings, cwd, deps, http, roots } = this.#options;
-    const transport = await openTransport({ settings, cwd, deps, http });
-    const stopListening = onAbort(signal, () => void transport.transport.close());
-    // Loaded while the server starts.
-    const sdk = await import('./sdk.js');
-    try {
-      return await Connection.open({
-        settings,
-        deps,
-        sdk,
-        transport,
-        era,
-        roots,
-        signal,
-        onToolsChanged: tools => this.#onToolsChanged(tools),
-      });
-    } catch (error) {
-      if (era === 'auto' && !signal.aborted && isWorthAnotherTry(error, transport.end())) {
-        const opened = await this.#connect('legacy', signal);
-        this.#legacyOnly = true;
-        return opened;
-      }
-      const end = transport.end();
-      const { explainFailure } = await import('./explain-failure.js');
-      const { message } = explainFailure(error, { sdk, name: settings.name, end });
-      throw new StartError(message, transport.lastWords(), { cause: error });
-    } finally {
-      stopListening();
     }
   }
 
@@ -278,7 +222,7 @@ export class Server {
       'warn',
       `MCP server \`${this.#options.settings.name}\`: ${end ?? 'the connection was closed'}.`,
     );
-    this.#countFailure();
+    this.#restarts.failed();
     // Its tools stay known: the next use starts it again.
     this.#set({ state: 'idle' });
   }
@@ -301,21 +245,12 @@ export class Server {
   }
 
   #fail(error: string): void {
-    this.#countFailure();
+    this.#restarts.failed();
     if (!this.#closing.signal.aborted) {
       // The turn that uses it warns of it.
       this.#options.deps.log('info', `MCP server \`${this.#options.settings.name}\` can't be used: ${error}`);
     }
     this.#set({ state: 'failed', error });
-  }
-
-  /** Sets the pause before the next start. The failures before a time in which all was well are forgotten. */
-  #countFailure(): void {
-    const wasHealthy = this.#readySince !== null && performance.now() - this.#readySince >= HEALTHY_MS;
-    this.#readySince = null;
-    this.#failures = wasHealthy ? 1 : this.#failures + 1;
-    const pause = this.#failures < 2 ? 0 : FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 2, 10);
-    this.#notBefore = performance.now() + Math.min(pause, LONGEST_PAUSE_MS);
   }
 
   #set(status: ServerStatus): void {
@@ -333,25 +268,6 @@ export class Server {
   }
 }
 
-class StartError extends Error {
-  /** The last line of the server's log; "" where there is none. */
-  readonly lastWords: string;
-  constructor(message: string, lastWords: string, options: ErrorOptions) {
-    super(message, options);
-    this.lastWords = lastWords;
-  }
-}
-
 function failed(message: string): CallOutcome {
   return { type: 'failed', message, lost: false, repeatable: false };
-}
-
-function isWorthAnotherTry(error: unknown, end: string | null): boolean {
-  if (end !== null) return true;
-  // The probe was not answered at all over HTTP, or not in a way that tells an era.
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'REQUEST_TIMEOUT' || error.code === 'ERA_NEGOTIATION_FAILED')
-  );
 }

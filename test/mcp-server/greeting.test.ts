@@ -63,7 +63,7 @@ async function ourAnswers(messages: { id: number; method: string; params: object
   return answers;
 }
 
-test('with a handshake', async () => {
+test('a handshake and what follows are answered as the library does it', async () => {
   const hello = {
     protocolVersion: '2025-06-18',
     capabilities: { elicitation: {} },
@@ -77,7 +77,7 @@ test('with a handshake', async () => {
   expect(await ourAnswers(messages)).toEqual(await libraryAnswers(messages));
 });
 
-test('without one', async () => {
+test('requests without a handshake are answered as the library does it', async () => {
   const messages = [
     { id: 1, method: 'server/discover', params: { _meta: modernMeta() } },
     { id: 2, method: 'tools/list', params: { _meta: modernMeta() } },
@@ -85,7 +85,7 @@ test('without one', async () => {
   expect(await ourAnswers(messages)).toEqual(await libraryAnswers(messages));
 });
 
-test('a version that is not spoken', async () => {
+test('a version that is not spoken is refused as the library does it', async () => {
   const messages = [{ id: 1, method: 'tools/list', params: { _meta: modernMeta({}, '1900-01-01') } }];
   expect(await ourAnswers(messages)).toEqual(await libraryAnswers(messages));
 });

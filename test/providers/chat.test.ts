@@ -459,7 +459,7 @@ describe('usage', () => {
     });
   });
 
-  test('none at all', async () => {
+  test('is null where the service tells none', async () => {
     expect((await send([chunk({ content: 'x' }, 'stop'), DONE])).last).toMatchObject({
       type: 'completed',
       usage: null,

@@ -26,7 +26,7 @@ function access(place: Place, policy: SandboxPolicy, path: string, changes = {})
 }
 
 describe('access to a path', () => {
-  test('by mode', () => {
+  test('follows from the mode', () => {
     const place = makePlace();
     const file = join(place.ws, 'a/b');
     expect(access(place, READ_ONLY, file)).toBe('read: read_only');

@@ -25,21 +25,21 @@ const source = ['agent', 'tools', 'mcp-server', 'telemetry', 'cli']
 
 const found = (pattern: RegExp) => [...new Set([...source.matchAll(pattern)].map(match => match[1] ?? ''))].sort();
 
-it('events', () => {
+it('events that are recorded are those that the document lists', () => {
   expect(listed('Log events').sort()).toEqual(found(/\.event\(\s*'([\w.]+)'/g));
 });
 
-it('metrics', () => {
+it('metrics that are recorded are those that the document lists', () => {
   expect(listed('Metrics').sort()).toEqual(found(/'([\w.]+)': (?:counter|updown|histogram)\(/g));
 });
 
-it('spans', () => {
+it('spans that are recorded are those that the document lists', () => {
   const names = listed('Traces').map(name => name.split(' ')[0]);
   const made = found(/\.span\(\s*(?:\/\/.*\n\s*)?['`](?:\$\{METHOD\}|([\w./]+))/g).map(name => name || 'tools/call');
   expect(new Set(names)).toEqual(new Set(made));
 });
 
-it('attributes of spans', () => {
+it('attributes of spans are all named in the document', () => {
   const attributes = found(/'((?:gen_ai|mcp|jsonrpc|rpc|network|process|codex|server|http)\.[\w.]+)':/g);
   const metricsAndEvents = new Set([...listed('Metrics'), ...listed('Log events')]);
   const missing = attributes.filter(name => !metricsAndEvents.has(name) && !text.includes(`\`${name}\``));
