@@ -1,6 +1,8 @@
 /** What ends a run of `exec` from outside, and that nothing of it is left. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ExecWorld, PROGRAM } from '../support/exec-world.js';
 import { isAlive } from '../support/processes.js';
@@ -79,6 +81,21 @@ test('a reader that goes away ends the run', async () => {
   child?.stdout?.destroy();
   expect((await done).code).toBe(1);
   await gone(pids);
+});
+
+test.skipIf(!existsSync('/dev/full'))('an answer that can not be written is told, and the run has failed', async () => {
+  const world = await ExecWorld.create([answer({ say: 'hello' })]);
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [PROGRAM, 'exec', '--skip-git-repo-check', 'hi'], {
+    cwd: world.cwd,
+    env: world.env(),
+    stdio: ['ignore', full, 'pipe'],
+  });
+  closeSync(full);
+  const told = child.stderr ? text(child.stderr) : '';
+  const [code] = await once(child, 'close');
+  expect(code).toBe(1);
+  expect(await told).toMatch(/Error: the output could not be written: ENOSPC/);
 });
 
 /** The arguments of a run. */

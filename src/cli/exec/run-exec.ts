@@ -30,7 +30,7 @@ export async function runExec(job: ExecJob, boot: Boot): Promise<void> {
     const code = await run.toEnd();
     await run.close();
     boot.saveCodeCache();
-    process.exit(code);
+    process.exit(run.outputIsLost() ? 1 : code);
   } catch (error) {
     await run.close();
     // A pipe that stays open would keep the process alive.
@@ -102,6 +102,13 @@ class ExecRun {
     await this.#observed?.close(TELL_MS);
     await (this.#interruption.signal.aborted ? within(flushed, CLOSE_MS) : flushed);
     this.#interruption.close();
+  }
+
+  /** After `close`: whether the answer did not arrive, which is told here. */
+  outputIsLost(): boolean {
+    const { lost } = this.#output;
+    if (lost) process.stderr.write(`Error: the output could not be written: ${lost.message}\n`);
+    return lost !== null;
   }
 
   async #checkRules(config: Config): Promise<void> {

@@ -1,20 +1,28 @@
 /** Our standard output: what is written arrives, or its reader is gone. */
 import type { Writable } from 'node:stream';
+import { hasCode } from '../../util/index.js';
 
 export class StandardOutput {
   readonly #stream: Writable;
   #gone = false;
+  #lost: Error | null = null;
   #unwritten = 0;
   #waiting: (() => void)[] = [];
 
   /** `onGone` is called when a write fails. */
   constructor(stream: Writable, onGone: () => void) {
     this.#stream = stream;
-    stream.on('error', () => {
+    stream.on('error', error => {
       this.#gone = true;
+      if (!hasCode(error, 'EPIPE')) this.#lost = error;
       this.#settle();
       onGone();
     });
+  }
+
+  /** Why something could not be written although somebody may want it, such as a full disk. */
+  get lost(): Error | null {
+    return this.#lost;
   }
 
   write(text: string): void {
