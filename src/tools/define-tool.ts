@@ -1,6 +1,7 @@
 /** Makes a function tool's spec and parser from one zod object, so that what is offered is what is accepted. */
 import * as z from 'zod';
 import type { ToolSpec } from '../protocol/index.js';
+import { isObject } from '../util/index.js';
 import type { Parsed, Tool } from './tool.js';
 
 export type FunctionToolDefinition<Schema extends z.ZodObject> = {
@@ -43,7 +44,10 @@ export function functionSpec(name: string, description: string, input: z.ZodObje
   return { type: 'function', name, description, parameters: { ...parameters, additionalProperties: false } };
 }
 
-/** Parses the JSON text of a call. An empty text stands for no arguments. Members nobody knows are ignored. */
+/**
+ * Parses the JSON text of a call. An empty text stands for no arguments, null for one that is left out: models write
+ * it for optional ones. Members nobody knows are ignored.
+ */
 export function parseArguments<Schema extends z.ZodType>(raw: string, schema: Schema): Parsed<z.output<Schema>> {
   let value: unknown;
   try {
@@ -51,8 +55,12 @@ export function parseArguments<Schema extends z.ZodType>(raw: string, schema: Sc
   } catch (error) {
     return { ok: false, message: `failed to parse function arguments: ${(error as Error).message}` };
   }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(withoutNulls(value));
   if (parsed.success) return { ok: true, input: parsed.data };
   const issues = parsed.error.issues.map(issue => `${issue.path.join('.') || 'arguments'}: ${issue.message}`);
   return { ok: false, message: `failed to parse function arguments: ${issues.join('; ')}` };
+}
+
+function withoutNulls(args: unknown): unknown {
+  return isObject(args) ? Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null)) : args;
 }

@@ -42,11 +42,10 @@ export function translatedTool<Schema extends z.ZodObject, Call>(definition: Tra
   return tool as Tool;
 }
 
-/** Arguments as models write them: other spellings, null for what is left out, JSON inside a text. */
+/** Arguments as models write them: other spellings, JSON inside a text. */
 function lenient(args: unknown, input: z.ZodObject, aliases: Readonly<Record<string, string>>): unknown {
   if (!isObject(args)) return args;
-  const given = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
-  const out = new Map<string, unknown>(given);
+  const out = new Map<string, unknown>(Object.entries(args));
   for (const [alias, name] of Object.entries(aliases)) {
     if (out.has(alias) && !out.has(name)) out.set(name, out.get(alias));
   }

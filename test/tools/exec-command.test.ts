@@ -52,6 +52,14 @@ describe('a command that ends', () => {
     expect(outputEvents(turn.events)).toBe('out\nerr\n');
   });
 
+  it('may have null for every argument that can be left out', async () => {
+    const left = ['workdir', 'shell', 'login', 'tty', 'yield_time_ms', 'max_output_tokens', 'sandbox_permissions'];
+    const others = [...left, 'justification', 'prefix_rule'].map(name => [name, null]);
+    const args = { cmd: 'echo done', ...Object.fromEntries(others) };
+    const { output } = await turnOf([[{ call: 'exec_command', args, id: 'c' }]]);
+    expect(output('c')).toMatch(new RegExp(`^${chunk}Process exited with code 0\n.*\nOutput:\ndone\n$`));
+  });
+
   it('keeps the order of what it prints on both streams', async () => {
     const script = 'i=0; while [ $i -lt 200 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done';
     const { turn } = await turnOf([[{ shell: script }]]);
