@@ -25,8 +25,8 @@ describe('starting servers', () => {
       http('http://127.0.0.1:9/mcp', {}, { name: 'refused' }),
       world.scripted({ tools: [{ name: 'echo' }] }),
     ]);
+    await until(() => !thread.isStarting());
     expect(thread.names()).toEqual(['mcp__fk__echo']);
-    await until(() => !thread.servers.reports().some(({ status }) => status.state === 'starting'));
     expect(thread.state('missing')).toBe('failed: /nonexistent/x: command not found.');
     expect(thread.state('dying')).toContain('its process ended with exit code 7; its log ends with: no licence');
     expect(thread.state('refused')).toMatch(/^failed: /);

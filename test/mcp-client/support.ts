@@ -12,6 +12,7 @@ import type { Event, Item, McpServerSettings, ToolOutput } from '../../src/proto
 import { createSandbox } from '../../src/sandbox/index.js';
 import { ExecSessions, type ToolContext } from '../../src/tools/index.js';
 import { noTracer } from '../../src/util/index.js';
+import { until } from '../support/until.js';
 
 const fixtures = path.join(import.meta.dirname, '../fixtures/mcp-servers');
 const NEVER = new AbortController().signal;
@@ -162,13 +163,18 @@ export class TestThread {
     return this.servers.names();
   }
 
+  isStarting(): boolean {
+    return this.servers.reports().some(({ status }) => status.state === 'starting');
+  }
+
   state(server: string): string {
     const status = this.servers.reports().find(report => report.server === server)?.status;
     return status?.state === 'failed' ? `failed: ${status.error}` : (status?.state ?? 'unknown');
   }
 
-  /** As a model's call goes, without the decision on it. */
+  /** As a model's call goes, without the decision on it. A slow machine may not have started the server in time. */
   async call(name: string, args: unknown = {}, more: CallMore = {}): Promise<Outcome> {
+    await until(() => this.servers.find(name) !== undefined || !this.isStarting());
     const tool = this.servers.find(name);
     if (!tool) throw new Error(`no tool ${name}; there are ${this.names().join(', ')}`);
     const parsed = tool.parse(typeof args === 'string' ? args : JSON.stringify(args));

@@ -92,7 +92,11 @@ export async function startSession(
   );
   await client.connect(transport);
   const pid = transport.pid ?? 0;
-  onTestFinished(() => client.close());
+  const close = async () => {
+    await client.close();
+    await until(() => !isAlive(pid));
+  };
+  onTestFinished(close);
   return {
     client,
     pid,
@@ -105,8 +109,7 @@ export async function startSession(
       })) as CallResult,
     end: async () => {
       const started = performance.now();
-      await client.close();
-      await until(() => !isAlive(pid));
+      await close();
       return performance.now() - started;
     },
   };
