@@ -15,7 +15,7 @@ import type { Layout } from './layout.js';
 import type { MountRegister } from './mount-register.js';
 import { Opened } from './opened.js';
 import { networkOf, policyEnvironment } from './policy-paths.js';
-import { type LayoutFacts, readLayout, realPathOf } from './read-layout.js';
+import { type LayoutFacts, layoutFacts, readLayout, realPathOf } from './read-layout.js';
 import { RootPins } from './root-pins.js';
 import { type GlobMatch, scanGlobs } from './scan-globs.js';
 import { scratchFile } from './scratch-file.js';
@@ -73,12 +73,7 @@ export class LinuxEnclosure implements Enclosure {
 
   async #enclose(request: EncloseRequest, opened: Opened): Promise<Enclosed | Problem> {
     const { spec } = request;
-    const facts: LayoutFacts = {
-      cwd: spec.workspace ?? '',
-      home: this.#options.home,
-      tmpdir: spec.env['TMPDIR'] ?? null,
-      ownFolders: [this.#options.stateDir],
-    };
+    const facts = layoutFacts(spec, this.#options);
     const roots = this.#pins.check(spec.policy, facts);
     if (isProblem(roots)) return roots;
     const untrusted = [...roots, ...untrustedWorkspace(spec)];

@@ -6,7 +6,7 @@ import type { Dialer } from './domain-proxy/gate.js';
 import { type Enclosed, type EncloseRequest, type Enclosure, isProblem } from './enclosure.js';
 import { type Problem, refusal } from './enforcement.js';
 import { networkOf, policyEnvironment } from './policy-paths.js';
-import { readLayout } from './read-layout.js';
+import { layoutFacts, readLayout } from './read-layout.js';
 import { RootPins } from './root-pins.js';
 import { scanGlobs } from './scan-globs.js';
 import { type SeatbeltNetwork, seatbeltProfile } from './seatbelt.js';
@@ -27,12 +27,7 @@ export class MacosEnclosure implements Enclosure {
   }
 
   async enclose({ spec, program }: EncloseRequest): Promise<Enclosed | Problem> {
-    const facts = {
-      cwd: spec.workspace ?? '',
-      home: this.#options.home,
-      tmpdir: spec.env['TMPDIR'] ?? null,
-      ownFolders: [this.#options.stateDir],
-    };
+    const facts = layoutFacts(spec, this.#options);
     const roots = this.#pins.check(spec.policy, facts);
     if (isProblem(roots)) return roots;
     const matches = await scanGlobs(spec.policy);

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { PROTECTED_NAMES, type SandboxPolicy } from '../protocol/index.js';
+import { type CommandSpec, PROTECTED_NAMES, type SandboxPolicy } from '../protocol/index.js';
 import { isInside } from './find-program.js';
 import { gitDirectories } from './git-pointer.js';
 import { globToRegExp } from './glob.js';
@@ -26,6 +26,16 @@ export type LayoutFacts = PathFacts & {
   /** Paths found by the globs of the policy, with their access. */
   readonly matches?: readonly { readonly path: string; readonly access: Access }[];
 };
+
+/** The facts of a command. */
+export function layoutFacts(spec: CommandSpec, own: { readonly home: string; readonly stateDir: string }): LayoutFacts {
+  return {
+    cwd: spec.workspace ?? '',
+    home: own.home,
+    tmpdir: spec.env['TMPDIR'] ?? null,
+    ownFolders: [own.stateDir],
+  };
+}
 
 /** Parts of the agent's home that stay closed even to a workspace inside that home. */
 const HOME_PARTS = ['config.toml', 'auth.json', 'hooks.json', 'AGENTS.md', 'rules', 'sessions', 'skills', 'sandbox'];
