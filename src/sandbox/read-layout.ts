@@ -1,6 +1,6 @@
 /**
  * Reads from the disk what a policy comes to at this moment. Synchronous on purpose: a few dozen system calls, and
- * nothing of ours can change in between.
+ * nothing of ours can change in between, but for mount points of ended commands, which go in the background.
  */
 import {
   accessSync,
@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { type CommandSpec, PROTECTED_NAMES, type SandboxPolicy } from '../protocol/index.js';
+import { hasCode } from '../util/index.js';
 import { isInside } from './find-program.js';
 import { gitDirectories } from './git-pointer.js';
 import { globToRegExp } from './glob.js';
@@ -204,24 +205,24 @@ function depthOf(path: string): number {
 function stateOf(path: string, found: Stats | undefined): PathRule['state'] {
   if (found === undefined) return 'absent';
   if (!found.isDirectory()) return 'file';
-  return isEmptyDirectory(path) ? 'empty' : 'directory';
+  return directoryState(path);
 }
 
 function kindOf(real: string): 'directory' | 'file' {
   return statSync(real, { throwIfNoEntry: false })?.isDirectory() ? 'directory' : 'file';
 }
 
-function isEmptyDirectory(path: string): boolean {
+function directoryState(path: string): PathRule['state'] {
   try {
     const directory = opendirSync(path);
     try {
-      return directory.readSync() === null;
+      return directory.readSync() === null ? 'empty' : 'directory';
     } finally {
       directory.closeSync();
     }
-  } catch {
-    // It can't be read: a bind keeps it as it is.
-    return false;
+  } catch (error) {
+    // The mount point of a command that has ended meanwhile is gone. What can't be read a bind keeps as it is.
+    return hasCode(error, 'ENOENT') ? 'absent' : 'directory';
   }
 }
 

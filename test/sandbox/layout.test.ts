@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/index.js';
 import {
@@ -104,6 +106,28 @@ describe('access to a path', () => {
         `${root} can't be a writable folder: it would open the system itself.`,
       ]);
     }
+  });
+
+  test('a mount point of another command that goes meanwhile is seen as what it is', async () => {
+    const place = makePlace();
+    const path = join(place.ws, '.codex');
+    let isOver = false;
+    const comesAndGoes = async () => {
+      while (!isOver) {
+        await mkdir(path);
+        await rmdir(path);
+      }
+    };
+    const gone = comesAndGoes();
+    const states = new Set<string | undefined>();
+    for (let look = 0; look < 3000; look++) {
+      await nextRound();
+      const { rules } = planning.readLayout(workspaceWrite(), facts(place));
+      states.add(rules.find(rule => rule.path === path)?.state);
+    }
+    isOver = true;
+    await gone;
+    expect(states).toEqual(new Set(['absent', 'empty']));
   });
 
   test('a protected name that is a link is a reason not to start', () => {

@@ -379,7 +379,7 @@ describeIf('bubblewrap', 'the network', () => {
     expect([off.stdout, server.hits()]).toEqual(['1\n', 0]);
     const node = `const s = require('net').createServer(c => c.end('own')).listen(0, '127.0.0.1', () => require('net').connect(s.address().port, '127.0.0.1').on('data', d => { console.log(String(d)); process.exit(); }))`;
     const own = await run(sandbox, bash(place, '', { argv: [process.execPath, '-e', node], policy: workspaceWrite() }));
-    expect(own.stdout).toBe('own\n');
+    expect(own).toEqual({ result: exited(0), stdout: 'own\n', stderr: '' });
     const on = await inside(sandbox, place, connect(server.port), workspaceWrite({ network_access: true }));
     expect([on.stdout, server.hits()]).toEqual(['banner\n', 1]);
     server.close();
