@@ -5,7 +5,7 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { CommandResult, CommandRunner, CommandSpec, RunningCommand } from '../protocol/index.js';
-import { BoundedLines, messageOf, within } from '../util/index.js';
+import { BoundedLines, messageOf, strictJson, within } from '../util/index.js';
 import type { McpLog } from './log.js';
 
 /** A message longer than this is dropped, and its request answered with an error. */
@@ -67,7 +67,7 @@ export class CommandTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#command === null || this.#end !== null) throw new Error(`the server is not running: ${this.end ?? ''}`);
-    await this.#command.write(`${JSON.stringify(message)}\n`);
+    await this.#command.write(`${strictJson(message)}\n`);
   }
 
   /** End of input, then TERM, then KILL; resolves when the process is gone, after a second at most. Idempotent. */

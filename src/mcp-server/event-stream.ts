@@ -1,4 +1,5 @@
 import type { Event } from '../protocol/index.js';
+import { strictJson } from '../util/index.js';
 import { CodexEvents, type DeltaEvent, isDelta } from './codex-events.js';
 import type { CodexMessage } from './codex-message.js';
 import type { LineWriter } from './line-writer.js';
@@ -105,7 +106,7 @@ export class EventStream {
     const { requestId, threadId, writer } = this.#options;
     const id = isOfThread(msg.type) ? '' : this.#events.turnId;
     const params = { _meta: { requestId, threadId }, id, msg };
-    return writer.offer(JSON.stringify({ jsonrpc: '2.0', method: 'codex/event', params }));
+    return writer.offer(strictJson({ jsonrpc: '2.0', method: 'codex/event', params }));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { messageOf } from '../util/index.js';
+import { messageOf, strictJson } from '../util/index.js';
 import { errorResponse, INTERNAL_ERROR, type RequestId } from './message.js';
 
 /** Unread bytes from which on the client counts as slow: text and output deltas are then left out. */
@@ -55,7 +55,7 @@ export class LineWriter {
   sendMessage(message: object): void {
     let line: string;
     try {
-      line = JSON.stringify(message);
+      line = strictJson(message);
     } catch (error) {
       const id = 'id' in message ? (message.id as RequestId) : null;
       line = errorResponse(id, INTERNAL_ERROR, `The answer can't be written as JSON: ${messageOf(error)}`);

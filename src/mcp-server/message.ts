@@ -1,5 +1,5 @@
 /** JSON-RPC messages as they stand on one line: told apart, and refused when they are none. */
-import { isObject, messageOf } from '../util/index.js';
+import { isObject, messageOf, strictJson } from '../util/index.js';
 
 export type RequestId = string | number;
 
@@ -79,5 +79,5 @@ function isRequestId(value: unknown): value is RequestId {
 
 /** The text of an error response. `id` null where the request's id could not be read. */
 export function errorResponse(id: RequestId | null, code: number, message: string, data?: unknown): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } });
+  return strictJson({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } });
 }

@@ -1,4 +1,5 @@
 import type { Event, Item } from '../protocol/index.js';
+import { strictJson } from '../util/index.js';
 import { commandText, displayPath, oneLine } from './display.js';
 import type { LineWriter } from './line-writer.js';
 
@@ -64,7 +65,7 @@ export class Progress {
       this.#justSent = false;
     });
     const params = { progressToken: this.#token, progress: this.#step, message };
-    this.#writer.offer(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+    this.#writer.offer(strictJson({ jsonrpc: '2.0', method: 'notifications/progress', params }));
   }
 
   #heartbeat(): void {

@@ -1,6 +1,6 @@
 /** The way to an answer: attempts, waits, renewed keys, parts of the request left out, until headers of a success arrive. */
 import type { ModelError, ModelEvent } from '../protocol/index.js';
-import { backoffMs, delay } from '../util/index.js';
+import { backoffMs, delay, strictJson } from '../util/index.js';
 import { redact } from './error-text.js';
 import { ABORTED, httpError, transportError } from './errors.js';
 import type { Exchange, Opened } from './exchange.js';
@@ -75,7 +75,7 @@ async function send(
       ...request.headers,
       ...auth.headers,
     };
-    const answered = connections.send({ url, headers, body: JSON.stringify(encoded.body), signal, headersTimeoutMs });
+    const answered = connections.send({ url, headers, body: strictJson(encoded.body), signal, headersTimeoutMs });
     // Loaded while the request travels.
     const reader = import('./server-events.js');
     const response = await answered;

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf } from '../util/index.js';
+import { messageOf, strictJson } from '../util/index.js';
 import { encodePayload, type RolloutLine } from './lines.js';
 import { storeOnce } from './store-once.js';
 import { rolloutPath } from './thread-files.js';
@@ -166,7 +166,7 @@ class FileWriter implements RolloutWriter {
       ...(this.#nextOrdinal === null ? {} : { ordinal: this.#nextOrdinal++ }),
       type: line.type,
     };
-    const payload = toJson(encodePayload(storeOnce(line, this.#images)));
+    const payload = strictJson(encodePayload(storeOnce(line, this.#images)));
     return `${JSON.stringify(head).slice(0, -1)},"payload":${payload}}\n`;
   }
 
@@ -253,15 +253,6 @@ function endsTurn(line: RolloutLine): boolean {
 /** Items are for people and lists; the history has what a resume needs. */
 function isDroppable(line: RolloutLine): boolean {
   return line.type === 'event_msg' && line.payload.type === 'item_completed';
-}
-
-/** JSON that strict readers take too: halves of surrogate pairs become U+FFFD. */
-function toJson(payload: unknown): string {
-  const text = JSON.stringify(payload);
-  if (!/\\ud[89a-f]/.test(text)) return text;
-  return JSON.stringify(payload, (_key, value: unknown) =>
-    typeof value === 'string' ? Buffer.from(value).toString() : value,
-  );
 }
 
 function closeQuietly(fd: number): void {

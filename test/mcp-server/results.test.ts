@@ -33,6 +33,12 @@ test('a completed turn: text, thread id as text, and the same again as structure
   });
 });
 
+test('half a surrogate pair of a model does not make a line that strict readers refuse', async () => {
+  const { result } = await local.client.call('codex', { prompt: script({ say: 'cut \ud83d' }) });
+  expect(result.structuredContent.content).toBe('cut \ufffd');
+  expect(local.client.events('agent_message')[0].msg.message).toBe('cut \ufffd');
+});
+
 test('a turn without a message answers with an empty text', async () => {
   const { result } = await local.client.call('codex', { prompt: '[]' });
   expect(result.content[0]).toEqual({ type: 'text', text: '' });

@@ -145,6 +145,12 @@ describe.each(WIRES)('$wire', wire => {
     expect(JSON.stringify(last())).toContain('additionalProperties');
   });
 
+  test('half a surrogate pair does not make a request that strict servers refuse', async () => {
+    answer(...wire.stream([{ say: 'ok' }]));
+    await send({ input: [user('cut \ud83d')] });
+    expect(JSON.stringify(last())).toContain('cut \ufffd');
+  });
+
   test('an interrupt closes the connection at once and ends the stream', async () => {
     server.reply({ stream: wire.stream([{ say: 'hello' }], 'none'), ending: 'open' });
     const controller = new AbortController();

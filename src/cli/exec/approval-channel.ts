@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import type { ApprovalDecision, ApprovalRequest, Approver } from '../../protocol/index.js';
-import { messageOf, onAbort } from '../../util/index.js';
+import { messageOf, onAbort, strictJson } from '../../util/index.js';
 import { ExitError } from '../exit-error.js';
 
 const decision = z.union([
@@ -81,7 +81,7 @@ export class ApprovalChannel {
   }
 
   #send(request: ApprovalRequest): void {
-    this.#socket.write(`${JSON.stringify(request)}\n`);
+    this.#socket.write(`${strictJson(request)}\n`);
   }
 
   #take(line: string): void {

@@ -1,5 +1,6 @@
 /** `--json`: one JSON object per line. */
 import type { Event, JsonlEvent } from '../../protocol/index.js';
+import { strictJson } from '../../util/index.js';
 import { JsonlEvents } from './jsonl-events.js';
 import type { Printer } from './printer.js';
 import type { StandardOutput } from './standard-output.js';
@@ -48,6 +49,6 @@ export class JsonPrinter implements Printer {
 
 /** Readers such as Node's own split lines at these two characters as well, which JSON may hold. */
 function toLine(event: JsonlEvent): string {
-  const json = JSON.stringify(event);
+  const json = strictJson(event);
   return `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
