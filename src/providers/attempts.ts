@@ -4,10 +4,13 @@ import { backoffMs, delay, strictJson } from '../util/index.js';
 import { redact } from './error-text.js';
 import { ABORTED, httpError, transportError } from './errors.js';
 import type { Exchange, Opened } from './exchange.js';
+import type { HttpResponse } from './http.js';
+import type * as ServerEvents from './server-events.js';
 import type { WireRequest } from './wire.js';
 
 /** An error body is read up to this many characters. */
 const ERROR_BODY_LIMIT = 256 * 1024;
+const ERROR_BODY_MS = 10_000;
 
 /** Sends until headers of a success arrive. null: the last event, `failed`, has been given. */
 export async function* open(
@@ -80,24 +83,18 @@ async function send(
     const reader = import('./server-events.js');
     const response = await answered;
     if (response.status >= 200 && response.status < 300) return { response, secrets };
-    const { bodyText, releaseBody } = await reader;
-    // The status says enough when the rest of an error can't be read.
-    const text = await bodyText(response.body, ERROR_BODY_LIMIT, 10_000).catch(() => '');
-    releaseBody(response.body, true);
-    const { status, statusText } = response;
-    return {
-      error: httpError({
-        status,
-        statusText,
-        headers: response.headers,
-        body: text,
-        url,
-        secrets,
-        keyHint: credentials.hint,
-      }),
-    };
+    const body = await errorBody(response, reader);
+    return { error: httpError({ ...response, body, url, secrets, keyHint: credentials.hint }) };
   } catch (error) {
     const fault = transportError(error, url);
     return { error: { ...fault, message: redact(fault.message, secrets) } };
   }
+}
+
+async function errorBody({ body }: HttpResponse, reader: Promise<typeof ServerEvents>): Promise<string> {
+  const { bodyText, releaseBody } = await reader;
+  // The status says enough when the rest of an error can't be read.
+  const text = await bodyText(body, ERROR_BODY_LIMIT, ERROR_BODY_MS).catch(() => '');
+  releaseBody(body, true);
+  return text;
 }
