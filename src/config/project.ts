@@ -1,5 +1,14 @@
 /** The project around a folder: its root, whether it is a git work tree, and whether the person trusts it. */
-import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../util/index.js';
@@ -58,11 +67,16 @@ export function trustOf(dir: string, root: string, entries: ReadonlyMap<string, 
   return places.map(place => levels.get(place) ?? null).find(level => level !== null) ?? null;
 }
 
-/** Throws ConfigError unless `dir` is a folder. */
+/** Throws ConfigError unless `dir` is a folder that can be entered. */
 export function checkFolder(dir: string): void {
   const stats = statsOf(dir);
   if (stats === undefined) throw new ConfigError(`The working directory ${dir} does not exist.`);
   if (!stats.isDirectory()) throw new ConfigError(`The working directory ${dir} is not a folder.`);
+  try {
+    accessSync(dir, constants.X_OK);
+  } catch (cause) {
+    throw new ConfigError(`The working directory ${dir} can't be entered: permission denied.`, { cause });
+  }
 }
 
 /** undefined: there is nothing. Throws ConfigError for what can be no path, or leads through something that is no folder. */

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigCache, flattenCallConfig } from '../../src/config/index.js';
@@ -231,5 +231,21 @@ describe('home and folder', () => {
       expect(world.failure({ cwd })).toMatch(/^The working directory ".{1,210}" can't be used: /);
     }
     expect(world.failure({ cwd: 'file' })).toBe('The working directory ~/work/file is not a folder.');
+  });
+
+  test('cwd has to be a folder that can be entered', () => {
+    const world = new World();
+    chmodSync(world.root, 0o755);
+    mkdirSync(path.join(world.cwd, 'closed'), { mode: 0o000 });
+    // No folder is closed to root.
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      expect(world.failure({ cwd: 'closed' })).toBe(
+        "The working directory ~/work/closed can't be entered: permission denied.",
+      );
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
   });
 });
