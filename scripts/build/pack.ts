@@ -25,7 +25,8 @@ export async function writePack(outdir: string, { files, metafile }: Bundle): Pr
   const modules = [...needed(metafile.outputs)].map(name => {
     const text = files.get(name);
     if (text === undefined) throw new Error(`${name} is no file of the bundle.`);
-    return `${JSON.stringify(name)}:function(exports,require,module,__filename,__dirname){${text}\n}`;
+    // In parentheses, V8 compiles a function at once instead of reading it twice.
+    return `${JSON.stringify(name)}:(function(exports,require,module,__filename,__dirname){${text}\n})`;
   });
   await writeFile(join(outdir, PACK), `({${modules.join(',\n')}})`);
 }

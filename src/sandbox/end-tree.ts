@@ -6,6 +6,12 @@ import { isGone, type ProcessTree, signalTree } from './process-tree.js';
 /** Fork bombs need more than one round; what outlives this many can't be killed by us at all. */
 const KILL_ROUNDS = 20;
 
+/**
+ * Nobody is left when nobody was found so many times: a process that has left its group can't be recognised in the
+ * moment in which it becomes another program.
+ */
+const LOOKS = 2;
+
 /** Resolves when no member is left, or when KILL does not help (uninterruptible sleep, another user's process). */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
   if (graceMs > 0) {
@@ -14,8 +20,10 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
     signalTree([tree], 'SIGCONT');
     if (await isGoneWithin(tree, graceMs)) return;
   }
+  let unseen = 0;
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    if (signalTree([tree], 'SIGKILL').length === 0) return;
+    unseen = signalTree([tree], 'SIGKILL').length === 0 ? unseen + 1 : 0;
+    if (unseen === LOOKS) return;
     await delay(Math.min(5 * (round + 1), 25));
   }
 }
@@ -23,7 +31,10 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
 /** For exit handlers: KILL to everybody, at once and without waiting. */
 export function killTreesNow(trees: readonly ProcessTree[]): void {
   if (trees.length === 0) return;
-  for (let round = 0; round < 3; round++) if (signalTree(trees, 'SIGKILL').length === 0) return;
+  let unseen = 0;
+  for (let round = 0; round < 3 && unseen < LOOKS; round++) {
+    unseen = signalTree(trees, 'SIGKILL').length === 0 ? unseen + 1 : 0;
+  }
 }
 
 async function isGoneWithin(tree: ProcessTree, ms: number): Promise<boolean> {

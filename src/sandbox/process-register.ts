@@ -27,6 +27,14 @@ export class ProcessRegister {
     this.#watchdog = new Watchdog(this.#id, directory);
   }
 
+  /**
+   * To be called before an unsandboxed command is started: from its first moment on, somebody has to be there who ends
+   * it when this process is killed.
+   */
+  watch(): void {
+    this.#watchdog.start();
+  }
+
   /** The value of `MARKER_VARIABLE` for the next command. */
   nextMarker(): string {
     return `${this.#id}.${++this.#commands}.`;

@@ -131,6 +131,7 @@ class SystemSandbox implements Sandbox {
     const equipment = this.#equip();
     const marker = equipment.register.nextMarker();
     if (spec.policy.type === 'danger-full-access') {
+      equipment.register.watch();
       return this.#launch(spec, unsandboxed(spec, program, marker, equipment.setpriv), begin);
     }
     const { enclosure } = equipment;

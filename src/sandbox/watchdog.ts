@@ -26,9 +26,13 @@ while read -r what pid; do
   esac
 done
 for pid in $groups; do kill -s KILL -- "-$pid"; done
-for file in $(grep -alsF -- "$1" /proc/[0-9]*/environ); do
-  pid=\${file#/proc/}
-  kill -s KILL "\${pid%/environ}"
+# A process can't be recognised in the moment in which it becomes another program, and may start others before it dies.
+for pause in 0 0.01 0.01 0.02 0.02 0.05 0.05 0.1 0.2 0.3; do
+  sleep "$pause"
+  for file in $(grep -alsF -- "$1" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -s KILL "\${pid%/environ}"
+  done
 done
 [ -n "$2" ] || exit 0
 

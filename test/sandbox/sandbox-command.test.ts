@@ -88,6 +88,18 @@ describeIf('bubblewrap', 'interpreter sandbox', () => {
     expect(child.signalCode).toBe('SIGKILL');
   });
 
+  test.each(policies)('nothing outlives it, however early it is killed, %s', async (_, policy) => {
+    const place = makePlace();
+    const seconds = uniqueSeconds();
+    for (let times = 0; times < 12; times++) {
+      const child = start(place, policy, ['bash', '-c', `echo ready; setsid sleep ${seconds} & sleep ${seconds}; true`]);
+      await once(child.stdout ?? child, 'data');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await until(() => processesWith(`sleep ${seconds}`).length === 0);
+  });
+
   test('hands on no descriptor that it was started with', async () => {
     const place = makePlace();
     const file = join(place.outside, 'f');
