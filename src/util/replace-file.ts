@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -7,6 +6,8 @@ import path from 'node:path';
  * first byte. Folders that are missing are made, for this user alone.
  */
 export async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
+  // This room is loaded at the start of the process, where it would cost a millisecond.
+  const { mkdir, open, rename, rm } = await import('node:fs/promises');
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`;
   try {
