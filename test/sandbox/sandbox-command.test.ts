@@ -91,12 +91,14 @@ describeIf('bubblewrap', 'interpreter sandbox', () => {
   test.each(policies)('nothing outlives it, however early it is killed, %s', async (_, policy) => {
     const place = makePlace();
     const seconds = uniqueSeconds();
-    for (let times = 0; times < 12; times++) {
-      const child = start(place, policy, ['bash', '-c', `echo ready; setsid sleep ${seconds} & sleep ${seconds}; true`]);
+    const command = ['bash', '-c', `echo ready; setsid sleep ${seconds} & sleep ${seconds}; true`];
+    const killOne = async () => {
+      const child = start(place, policy, command);
       await once(child.stdout ?? child, 'data');
       child.kill('SIGKILL');
       await once(child, 'exit');
-    }
+    };
+    await Promise.all(Array.from({ length: 6 }, killOne));
     await until(() => processesWith(`sleep ${seconds}`).length === 0);
   });
 
