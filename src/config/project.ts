@@ -1,14 +1,5 @@
 /** The project around a folder: its root, whether it is a git work tree, and whether the person trusts it. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../util/index.js';
@@ -73,9 +64,9 @@ export function checkFolder(dir: string): void {
   if (stats === undefined) throw new ConfigError(`The working directory ${dir} does not exist.`);
   if (!stats.isDirectory()) throw new ConfigError(`The working directory ${dir} is not a folder.`);
   try {
-    accessSync(dir, constants.X_OK);
+    statSync(`${dir}/.`);
   } catch (cause) {
-    throw new ConfigError(`The working directory ${dir} can't be entered: permission denied.`, { cause });
+    throw new ConfigError(`The working directory ${dir} can't be entered: ${messageOf(cause)}.`, { cause });
   }
 }
 
