@@ -62,22 +62,32 @@ export class EventStream {
     held.length += text.length;
     this.#deltas.set(key, held);
     const wait = this.#flushedAt + DELTA_INTERVAL_MS - Date.now();
-    if (wait <= 0 || held.length > MAX_HELD_LENGTH) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), wait);
+    if (wait <= 0 || held.length > MAX_HELD_LENGTH) this.#flush(true);
+    else this.#timer ??= setTimeout(() => this.#flush(true), wait);
   }
 
-  #flush(): void {
+  /** `more`: of these texts more may come, so that the first half of a surrogate pair waits for the second. */
+  #flush(more = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#deltas.size === 0) return;
     this.#flushedAt = Date.now();
-    const pending = [...this.#deltas.values()];
+    const pending = [...this.#deltas];
     this.#deltas.clear();
     if (this.#options.writer.slow) return;
-    for (const { sample, parts } of pending) {
-      const merged = sample.type === 'command.output' ? this.#output(sample.item_id, parts) : parts.join('');
+    for (const [key, { sample, parts }] of pending) {
+      const merged =
+        sample.type === 'command.output'
+          ? this.#output(sample.item_id, parts)
+          : this.#text(key, sample, parts.join(''), more);
       if (merged !== '') this.#send(this.#events.delta(sample, merged));
     }
+  }
+
+  #text(key: string, sample: DeltaEvent, text: string, more: boolean): string {
+    if (!more || !/[\ud800-\udbff]$/.test(text)) return text;
+    this.#deltas.set(key, { sample, parts: [text.slice(-1)], length: 1 });
+    return text.slice(0, -1);
   }
 
   /** The chunks as one, within what is sent of one command; "" when that is used up. */

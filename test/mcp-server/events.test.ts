@@ -250,6 +250,12 @@ describe('deltas', () => {
     expect(local.client.responses.find(({ id }) => id === 1)).toBeUndefined();
   });
 
+  test('are never cut inside a character', async () => {
+    const got = await messagesOf({ say: 'a😀b', chunks: 4, pauseMs: 60 });
+    const deltas = got.filter(({ type }) => type === 'agent_message_content_delta') as unknown as { delta: string }[];
+    expect(deltas.map(({ delta }) => delta).join('')).toBe('a😀b');
+  });
+
   test('of a command stop after 1 MiB', async () => {
     const part: Step[] = [{ command: 'x', output: 'y'.repeat(50_000), id: 'one' }, { wait: 1 }];
     const got = await messagesOf(...Array.from({ length: 30 }, () => part).flat());
