@@ -5,7 +5,7 @@ import { type Config, homeDir, type LoadOptions, restoreConfig } from '../config
 import type { ProviderSettings } from '../protocol/index.js';
 import { createConnections, createProvider, modelInfo, preloadProvider, storedKey } from '../providers/index.js';
 import type { Sandbox } from '../sandbox/index.js';
-import { type Env, lazily, packageVersion, type Tracer } from '../util/index.js';
+import { type Env, lazily, ownIdentity, packageVersion, type Tracer } from '../util/index.js';
 import { runAuthCommand } from './auth-command.js';
 import type { Log } from './log.js';
 import { openSandbox } from './open-sandbox.js';
@@ -79,6 +79,7 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
     modelInfo: deps.modelInfo,
     prepare: async config => {
       prepareTools(config, deps.modelInfo(config));
+      ownIdentity();
       await preloadProvider(config.provider, connections);
     },
     close: async () => {

@@ -126,7 +126,7 @@ class Serving {
   }
 
   async #loadNow(): Promise<Heavy> {
-    const { openSession, ToolCalls } = await import('./heavy.js');
+    const { openSession, rehearse, ToolCalls } = await import('./heavy.js');
     const { version, log, warn = log, resolveConfig, settings, stateSecret, tracer } = this.#options;
     const calls = new ToolCalls({
       writer: this.#writer,
@@ -138,6 +138,7 @@ class Serving {
       warn,
       tracer: tracer ?? (() => Promise.resolve(noTracer)),
     });
+    await rehearse(serverInfo(version));
     return {
       calls,
       openSession: era =>

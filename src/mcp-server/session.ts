@@ -1,6 +1,6 @@
 /**
  * The protocol library's part: requests in flight, cancellation, requests of ours to the client, and the form of
- * results in each era. One session serves the requests of one era. This file is loaded after the first answer.
+ * results in each era. One session serves the requests of one era. It is heavy to load.
  */
 import {
   isJSONRPCRequest,
@@ -67,6 +67,22 @@ export function openSession(options: SessionOptions): Session {
     },
     close: () => handle.close(),
   };
+}
+
+/** A call that goes nowhere: the library puts its schemas together at the first one, which a client would wait for. */
+export function rehearse(info: ServerInfo): Promise<void> {
+  return new Promise(resolve => {
+    const session = openSession({
+      era: 'legacy',
+      info,
+      send: () => resolve(session.close()),
+      log: () => {},
+      legacyCapabilities: () => null,
+      legacyVersion: () => null,
+      callTool: () => Promise.resolve({ content: [] }),
+    });
+    session.deliver({ jsonrpc: '2.0', id: 0, method: 'tools/call', params: { name: 'nothing' } });
+  });
 }
 
 /** The library drops a request whose `_meta` is not well-formed; whoever sent it would wait for ever. */

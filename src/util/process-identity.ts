@@ -32,8 +32,15 @@ export function processState(identity: ProcessIdentity): 'running' | 'dead' | 'u
   }
 }
 
-/** Eight hex digits for "this boot of this kernel, this process namespace". */
+let host: string | undefined;
+
+/** Eight hex digits for "this boot of this kernel, this process namespace", which last as long as this process. */
 function ownHost(): string {
+  host ??= describeHost();
+  return host;
+}
+
+function describeHost(): string {
   const parts =
     process.platform === 'linux'
       ? [readText('/proc/sys/kernel/random/boot_id'), readLink('/proc/self/ns/pid')]
