@@ -26,7 +26,7 @@ import { isDeadServer, ownerFile, type ServerDirectory } from './server-director
 
 /** A command's hold on its mount points. */
 export type MountHold = {
-  /** Lets go, and removes what nobody else uses. Never throws; what can't be removed now is left to a later sweep. */
+  /** Lets go; a moment later what nobody uses is removed. Never throws; what can't be removed is left to a sweep. */
   release(): Promise<void>;
 };
 
@@ -34,6 +34,9 @@ type Marker = { readonly used: ReadonlySet<string>; readonly made: ReadonlySet<s
 
 /** Pauses between attempts, in milliseconds: another user may be about to end. */
 const PAUSES = [5, 30, 200, 700];
+
+/** Removing waits so long: the result of the command comes first, and its successor may use the same. */
+const REST_MS = 50;
 
 export class MountRegister {
   readonly #stateDir: string;
@@ -43,6 +46,9 @@ export class MountRegister {
   readonly #used = new Map<string, number>();
   /** What is to be removed after its last use. */
   readonly #made = new Set<string>();
+  /** What ended commands have used, and we have not let go of yet. */
+  readonly #resting: string[] = [];
+  #rest: NodeJS.Timeout | undefined;
   /** One attempt to remove after the other. */
   #attempts: Promise<void> = Promise.resolve();
   #retries = 0;
@@ -85,7 +91,7 @@ export class MountRegister {
   async settle(): Promise<boolean> {
     clearTimeout(this.#retry);
     for (const pause of [...PAUSES, 0]) {
-      await this.#removeUnused();
+      await this.tidy();
       if (this.#unused().size === 0) break;
       await delay(pause);
     }
@@ -108,11 +114,19 @@ export class MountRegister {
     return {
       release: async () => {
         await made;
-        for (const path of paths) this.#letGo(path);
-        this.#retries = 0;
-        await this.#removeUnused();
+        this.#resting.push(...paths);
+        this.#rest ??= setTimeout(() => void this.tidy(), REST_MS).unref();
       },
     };
+  }
+
+  /** Removes now what no running command uses. Never throws. */
+  tidy(): Promise<void> {
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
+    for (const path of this.#resting.splice(0)) this.#letGo(path);
+    this.#retries = 0;
+    return this.#removeUnused();
   }
 
   #letGo(path: string): void {

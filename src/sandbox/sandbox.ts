@@ -85,7 +85,12 @@ class SystemSandbox implements Sandbox {
   }
 
   async settled(): Promise<void> {
-    await within(Promise.all(this.#releases), CLOSE_MS);
+    await within(this.#tidied(), CLOSE_MS);
+  }
+
+  async #tidied(): Promise<void> {
+    await Promise.all(this.#releases);
+    await this.#equipment?.mounts?.tidy();
   }
 
   close(): Promise<void> {
@@ -132,6 +137,8 @@ class SystemSandbox implements Sandbox {
     const marker = equipment.register.nextMarker();
     if (spec.policy.type === 'danger-full-access') {
       equipment.register.watch();
+      // It sees the workspace as it is.
+      await equipment.mounts?.tidy();
       return this.#launch(spec, unsandboxed(spec, program, marker, equipment.setpriv), begin);
     }
     const { enclosure } = equipment;

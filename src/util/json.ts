@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is { [key: string]: unknown } {
 /** JSON that strict readers take too: halves of surrogate pairs become U+FFFD. */
 export function strictJson(value: unknown): string {
   const text = JSON.stringify(value);
-  if (!/\\ud[89a-f]/.test(text)) return text;
+  if (!text.includes('\\ud') || !/\\ud[89a-f]/.test(text)) return text;
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'string' ? Buffer.from(part).toString() : part,
   );
