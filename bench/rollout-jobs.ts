@@ -17,7 +17,7 @@ export async function withJobs<T>(use: (run: RunJob) => Promise<T>): Promise<T> 
   try {
     const outfile = join(folder, 'job.mjs');
     const entry = join(import.meta.dirname, 'rollout-job.ts');
-    const external = ['@photostructure/sqlite'];
+    const external = ['@photostructure/sqlite', '@napi-rs/keyring'];
     await build({ bundle: true, platform: 'node', format: 'esm', external, entryPoints: [entry], outfile });
     prepareHome(home);
     return await use(async name => runJob(outfile, name, home));

@@ -1,6 +1,6 @@
 /**
- * Runs the built server once, with one `codex` call against a model in this process, and `exec` in both its forms, so
- * that they save the code cache of everything that is loaded then. The cache is for the machine and the Node that build.
+ * Runs the built server once, with one `codex` call against a model in this process, and other commands, so that they
+ * save the code cache of everything that is loaded then. The cache is for the machine and the Node that build.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,6 +12,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const LIMIT_MS = 20_000;
+/** What is started often or waited for by a person. */
+const COMMANDS = [
+  ['exec', '--skip-git-repo-check', '--json', 'Warm up.'],
+  ['exec', '--skip-git-repo-check', 'Warm up.'],
+  ['sandbox', '-s', 'danger-full-access', '--', 'true'],
+  ['threads', 'list'],
+  ['config', 'show'],
+  ['mcp', 'list'],
+  ['doctor'],
+];
 /** The model's answer. */
 const SAID = 'Warmed up.';
 
@@ -23,8 +33,7 @@ export async function warmUp(dist: string): Promise<string> {
     model.listen(0, '127.0.0.1');
     await once(model, 'listening');
     const answer = await callOnce(dist, folder, (model.address() as AddressInfo).port);
-    await execOnce(dist, folder, ['--json']);
-    await execOnce(dist, folder, []);
+    for (const args of COMMANDS) await runOnce(dist, folder, args);
     const names = await readdir(join(dist, '.cache'), { recursive: true });
     const note = answer.includes(SAID) ? '' : `, not of a whole call: the server answered ${answer.slice(0, 500)}`;
     return `code cache: ${names.filter(name => name.endsWith('.js')).length} files${note}`;
@@ -81,12 +90,16 @@ async function callOnce(dist: string, folder: string, port: number): Promise<str
   }
 }
 
-/** One turn of `exec` with the configuration that is there by now. */
-async function execOnce(dist: string, folder: string, flags: readonly string[]): Promise<void> {
-  const args = [join(dist, 'interpreter.js'), 'exec', '--skip-git-repo-check', ...flags, 'Warm up.'];
-  const child = spawn(process.execPath, args, {
+/** One run with the configuration that is there by now. */
+async function runOnce(dist: string, folder: string, args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [join(dist, 'interpreter.js'), ...args], {
     cwd: join(folder, 'work'),
-    env: { PATH: process.env.PATH, HOME: folder, INTERPRETER_HOME: join(folder, 'home') },
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      INTERPRETER_HOME: join(folder, 'home'),
+      INTERPRETER_SAVE_CODE_CACHE: 'at-exit',
+    },
     stdio: 'ignore',
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',

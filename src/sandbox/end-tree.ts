@@ -7,8 +7,8 @@ import { isGone, type ProcessTree, signalTree } from './process-tree.js';
 const KILL_ROUNDS = 20;
 
 /**
- * Nobody is left when nobody was found so many times: a process that has left its group can't be recognised in the
- * moment in which it becomes another program.
+ * After somebody was found, nobody is left when nobody was found so many times: a process that has left its group can't
+ * be recognised in the moment in which it becomes another program.
  */
 const LOOKS = 2;
 
@@ -20,7 +20,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
     signalTree([tree], 'SIGCONT');
     if (await isGoneWithin(tree, graceMs)) return;
   }
-  let unseen = 0;
+  let unseen = LOOKS - 1;
   for (let round = 0; round < KILL_ROUNDS; round++) {
     unseen = signalTree([tree], 'SIGKILL').length === 0 ? unseen + 1 : 0;
     if (unseen === LOOKS) return;
@@ -31,7 +31,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
 /** For exit handlers: KILL to everybody, at once and without waiting. */
 export function killTreesNow(trees: readonly ProcessTree[]): void {
   if (trees.length === 0) return;
-  let unseen = 0;
+  let unseen = LOOKS - 1;
   for (let round = 0; round < 3 && unseen < LOOKS; round++) {
     unseen = signalTree(trees, 'SIGKILL').length === 0 ? unseen + 1 : 0;
   }
