@@ -97,8 +97,10 @@ describeIf('bubblewrap', 'interpreter sandbox', () => {
       await once(child.stdout ?? child, 'data');
       child.kill('SIGKILL');
       await once(child, 'exit');
+      return child.signalCode;
     };
-    await Promise.all(Array.from({ length: 6 }, killOne));
+    const signals = await Promise.all(Array.from({ length: 6 }, killOne));
+    expect(new Set(signals)).toEqual(new Set(['SIGKILL']));
     await until(() => processesWith(`sleep ${seconds}`).length === 0);
   });
 
