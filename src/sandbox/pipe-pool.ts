@@ -42,6 +42,13 @@ export class PipePool {
     return taken;
   }
 
+  /** Resolves when nothing is being made. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#filling?.catch(() => {
+      // Told to the command that needed them.
+    });
+  }
+
   #fill(): Promise<void> {
     this.#filling ??= this.#make().finally(() => {
       this.#filling = null;

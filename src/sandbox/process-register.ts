@@ -28,8 +28,8 @@ export class ProcessRegister {
   }
 
   /**
-   * To be called before an unsandboxed command is started: from its first moment on, somebody has to be there who ends
-   * it when this process is killed.
+   * To be called before a command is started: from its first moment on, somebody has to be there who ends it when this
+   * process is killed.
    */
   watch(): void {
     this.#watchdog.start();
@@ -43,7 +43,6 @@ export class ProcessRegister {
   add(pid: number, marker: string, isSandbox: boolean): ProcessTree {
     const tree = makeTree(pid, marker, isSandbox);
     this.#live.add(tree);
-    this.#watchdog.start();
     // Most commands are over in a moment, and all carry a mark by which they can be found.
     setTimeout(() => this.#writeDown(tree), WRITE_DOWN_AFTER_MS).unref();
     return tree;

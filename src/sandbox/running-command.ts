@@ -86,6 +86,8 @@ export class ManagedCommand implements RunningCommand {
 
   async #waitForEnd(): Promise<CommandResult> {
     const exit = await this.#child.exited;
+    // Bubblewrap that is killed while it starts takes nothing with it: its child does not follow it into death yet.
+    if (this.#options.tree.isSandbox && exit.signal !== null) await endTree(this.#options.tree, 0);
     const lingering = noteEnd(this.#options.tree);
     this.#read();
     await this.#child.drained();

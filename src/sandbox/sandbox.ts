@@ -106,6 +106,7 @@ class SystemSandbox implements Sandbox {
     this.killAllNow();
     equipment.register.close();
     await this.settled();
+    await equipment.pool?.settled();
     if (!isProblem(equipment.enclosure)) await equipment.enclosure.close();
     if (equipment.directory) await this.#tidy(equipment.directory, equipment);
   }
@@ -135,8 +136,8 @@ class SystemSandbox implements Sandbox {
     if (program === null) return notStarted('missing', `${spec.argv[0] ?? ''}: command not found.`);
     const equipment = this.#equip();
     const marker = equipment.register.nextMarker();
+    equipment.register.watch();
     if (spec.policy.type === 'danger-full-access') {
-      equipment.register.watch();
       // It sees the workspace as it is.
       await equipment.mounts?.tidy();
       return this.#launch(spec, unsandboxed(spec, program, marker, equipment.setpriv), begin);

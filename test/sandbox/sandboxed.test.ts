@@ -141,6 +141,22 @@ describeIf('bubblewrap', 'a sandboxed command', () => {
     expect(readdirSync(place.ws)).toEqual([]);
   });
 
+  test('ends also when bubblewrap is killed while it starts', async () => {
+    const place = makePlace();
+    const sandbox = openSandbox(place);
+    const seconds = uniqueSeconds();
+    const spec = bash(place, `setsid sleep ${seconds} & sleep ${seconds}`, { policy: workspaceWrite() });
+    for (let processes = 1; processes <= 4; processes++) {
+      const command = await sandbox.start(spec);
+      if ('type' in command) throw new Error(command.message);
+      // Bubblewrap, its child, the shell, and so on: later each time.
+      await until(() => processesWith(seconds).length >= processes);
+      process.kill(command.pid, 'SIGKILL');
+      expect(await command.ended).toEqual(exited(137, 'SIGKILL'));
+      await until(() => processesWith(seconds).length === 0);
+    }
+  });
+
   test('does not leave processes in the background', async () => {
     const place = makePlace();
     const seconds = uniqueSeconds();
