@@ -79,6 +79,7 @@ export function wireAgent({ env, providerEnv = () => env, load, log, tracer }: W
     modelInfo: deps.modelInfo,
     prepare: async config => {
       prepareTools(config, deps.modelInfo(config));
+      // The lock of a thread names this process by it.
       ownIdentity();
       await preloadProvider(config.provider, connections);
     },
