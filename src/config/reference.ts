@@ -110,7 +110,7 @@ A project is trusted when the system or user file (or an override) says so, for 
 main repository of a git worktree:
 
 \`\`\`toml
-[projects."/home/me/work/site"]
+[projects."/home/me/code/site"]
 trust_level = "trusted"
 \`\`\`
 

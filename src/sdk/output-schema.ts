@@ -68,6 +68,7 @@ async function converted(schema: StandardSchema<unknown>): Promise<unknown> {
     // The first releases of zod 4 do it with a function.
     if (standard.vendor === 'zod' && '_zod' in schema) {
       const { toJSONSchema } = await import('zod');
+      // Of the caller's copy of zod: the same at run time, another type.
       return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0]);
     }
   } catch (error) {
